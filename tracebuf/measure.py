@@ -370,11 +370,12 @@ def _rest(
     sides: Sequence[Callable[..., Any]], given: _Given, repeat: int, code: Any
 ) -> tuple[list[tuple[float, int, int]], Whole]:
     """Seconds, bytes of buffers and page faults of each side; all memory of the first, by line."""
-    from tracebuf.measuring.whole import whole_of
+    from tracebuf.measuring.whole import traced_once, whole_of
     from tracebuf.process.progress import step
 
     step("a call to time by")
-    once = [_timed(side, given, 1)[0] for side in sides]
+    with traced_once():
+        once = [_timed(side, given, 1)[0] for side in sides]
     calls = [_calls_per_round(seconds, given) for seconds in once]
     warm = max(once) < _WARM_SECONDS
     rounds = []

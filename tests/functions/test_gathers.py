@@ -209,6 +209,19 @@ def test_s2_an_array_stored_to_at_its_own_elements(name: str) -> None:
     assert counts(f, a, i) == expected
 
 
+def own_rows(b, c, n):
+    c |= b
+    for _ in range(n):
+        c[[0, 1]] = c
+
+
+def test_s2_rows_of_itself_after_a_store() -> None:
+    """The array was read as a slice that leaves nothing out; it was copied back even after no iteration."""
+    b = np.arange(6).reshape(2, 3)
+    climb(own_rows, (b, b * 2, 3), again=[(b, b + 1, 0)])
+    assert counts(own_rows, b, b * 2, 0) == (0, 0)
+
+
 SORTED = np.array([-1.0, 0.5, 0.5, 2.0, np.inf, np.nan])
 SEARCHES = {
     "left": "np.searchsorted(a, v)",

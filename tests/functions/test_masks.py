@@ -236,6 +236,18 @@ def test_s2_a_mask_that_is_stored_to(name: str) -> None:
         assert (native.allocations, native.copies) == expected
 
 
+def masked_by_itself(b, n):
+    for _ in range(n):
+        b[b > n] = b
+
+
+def test_s2_an_array_stored_to_itself_where_a_mask_holds() -> None:
+    """NumPy copies it in each iteration; it was copied back even after none."""
+    b = np.array([5.0, 7, 9])
+    climb(masked_by_itself, (b, 3), again=[(b, 0), (np.ones(3), 4)])
+    assert tracebuf.measure(tracebuf.bufferize(masked_by_itself), b, 0, repeat=1).native.copies == 0
+
+
 @pytest.mark.slow
 def test_s2_a_mask_of_two_axes_that_is_stored_to() -> None:
     f = program("def f(b):\n    b[b] = b[b]\n    b.T[b.T] = ~b[b]")

@@ -439,3 +439,38 @@ def test_arrays_without_elements_take_turns(shape: tuple[int, ...]) -> None:
 
     for n in (0, 1, 4):
         assert tracebuf.bufferize(f)(np.ones(shape), n).shape == shape
+
+
+def negated_where_it_raises(n, a, b):
+    for _ in range(3):
+        try:
+            if a[0] > 1:
+                break
+            t = a[7]  # noqa: F841
+        except IndexError:
+            for _ in range(3):
+                b = -b
+        b[n] = 1
+
+
+def started_anew(u, n):
+    """The inner loop leaves a new array in any case: what is stored into that is not read of the old one."""
+    a = u * 2
+    old = a
+    for k in range(n):
+        old = a
+        for _ in range(2):
+            a = a + k
+        a[0] = old[1]
+    return a, old
+
+
+def test_s11_a_loop_that_runs_leaves_the_buffer_that_it_begins_with():
+    """Its result was taken to share memory with its initial value, and copied before a store: 12 allocations for 9."""
+    args = 1, np.array([-1, 1, 5]), np.arange(3.0)
+    climb(negated_where_it_raises, args, again=[(4, np.zeros(9, int), np.ones(9)), (1, np.full(9, 7), np.ones(9))])
+    f, g = tracebuf.bufferize(negated_where_it_raises), tracebuf.bufferize(started_anew)
+    seen = tracebuf.measure(f, *args, repeat=1)
+    assert (seen.native.allocations, seen.native.copies) == (7, 0)
+    climb(started_anew, (np.arange(4.0), 3), again=[(np.arange(5.0), 0), (np.arange(5.0), 1)])
+    assert tracebuf.measure(g, np.arange(4.0), 3, repeat=1).native.copies == 0

@@ -172,3 +172,34 @@ def centres(x, k):
 def test_means_of_lists_that_may_be_empty() -> None:
     agree(centres, X, 3)
     agree(centres, np.repeat(X[:1], 4, axis=0), 3)
+
+
+def stored_where_all_is_caught(v, w):
+    k, notes = 1, []
+    found = {0: w * 2}
+    try:
+        for k, x in enumerate(v):
+            k = len(found)
+            found[k % 3] = w * x
+    finally:
+        notes.append(len(found))
+    return found.get(k % 4, w) * 2, found, notes
+
+
+def appended_where_all_is_caught(v, w):
+    rows, notes = [], []
+    try:
+        for x in v:
+            if x > 0.5:
+                rows.append(w * x)
+    finally:
+        notes.append(len(rows))
+    return rows, notes
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 40])
+def test_an_exception_may_be_caught_in_the_middle_of_a_change(n: int) -> None:
+    """Memory for an item may be missing, which `finally` sees: the container then has what it had before."""
+    v = np.random.default_rng(n).random(n)
+    for f in (stored_where_all_is_caught, appended_where_all_is_caught):
+        agree(f, v, np.arange(9.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -371,3 +372,31 @@ def test_what_is_nested_too_deep_for_the_tracer_is_refused() -> None:
     """It was an InternalError."""
     with pytest.raises(tracebuf.UnsupportedError, match="nested too deep"):
         tracebuf.bufferize(nested)(np.ones(3), list(range(39)))
+
+
+def of_paths(a):
+    s = 0.0
+    for x in a:
+        if x > 0:
+            s = [1.0, 2.0, 3.0][int(x) % 3]
+    return s
+
+
+def test_no_room_on_pythons_stack_to_trace() -> None:
+    """No bug of ours: a refusal that says so, after which the function works where there is room."""
+
+    def deep(n: int, f: Callable[[], Any]) -> Any:
+        return f() if n == 0 else deep(n - 1, f)
+
+    g, a = tracebuf.bufferize(of_paths), np.arange(4.0)
+    around = len(inspect.stack(0))
+    seen = set()
+    for room in range(20, 200, 15):
+        try:
+            assert deep(sys.getrecursionlimit() - around - room, lambda: g(a)) == of_paths(a)
+        except tracebuf.UnsupportedError as refusal:
+            seen.add(refusal.reason.partition(":")[0])
+        except RecursionError:
+            seen.add("RecursionError")
+    assert seen - {"RecursionError"} == {"Python's stack has no room to trace this"}
+    assert g(a) == of_paths(a)

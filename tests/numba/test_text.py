@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from tests.support.agreement import agree
 from tests.support.corpus import PROGRAMS
 from tests.support.params import one_in
 from tracebuf.backend.numba.style.format import fitted
+from tracebuf.backend.numba.style.render import shown
 from tracebuf.options import Options
 from tracebuf.testing import ladder
 
@@ -34,7 +36,7 @@ def row_sums(a: np.ndarray, limit: int) -> np.ndarray:
 def test_a_text_reads_like_the_function() -> None:
     text = tracebuf.bufferize(smoothed).lower(np.ones(9), np.ones(9), 0.1).as_text("numba")
     assert "def smoothed(u, v, dt):" in text and "tracebuf" not in text
-    assert "# line 22: v[1:-1] += dt * inner" in text
+    assert "# line 24: v[1:-1] += dt * inner" in text
     assert "u_part[...] = " in text and "for i in range(" in text
     assert max(map(len, text.splitlines())) <= 120
 
@@ -193,3 +195,32 @@ def test_what_stands_for_the_c_library_gives_numbers_of_pythons(monkeypatch: pyt
     monkeypatch.setattr(ladder, "python_module", ladder.module_of)
     monkeypatch.setattr(ladder, "native", lambda *args: None)
     ladder.climb(power_of_none, (2.0,), strategies=(Options(),))
+
+
+def swapped_once(a, b):
+    """The test of a loop is read after it."""
+    k = 0
+    while k < 1:
+        t = b.reshape(-1)
+        k += 1
+    u = b
+    for x in (t, u):
+        if not x.sum():
+            b, t = t, b
+        both = [t, a]
+    return both, 1
+
+
+def test_a_test_that_is_read_after_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ladder, "NUMBA", 1)
+    ladder.climb(swapped_once, (np.ones(4), np.zeros(4)), strategies=(Options(),))
+
+
+@pytest.mark.parametrize("depth", range(20, 30))
+def test_lines_that_are_deeper_than_they_may_be_long(depth: int) -> None:
+    for line in ("del x_50, x_51", "raise ValueError('no ' 'one')", "a[x_50, x_51] = not (x_50 < x_51 or x_51 < x_50)"):
+        lines = [f"{'    ' * k}if True:" for k in range(depth)] + fitted("    " * depth + line)
+        whole, plain = (ast.parse(text) for text in ("\n".join(lines), line))
+        deepest = [n for n in ast.walk(whole) if isinstance(n, ast.If)][-1].body
+        names = [shown(t) for s in deepest if isinstance(s, ast.Delete) for t in s.targets]
+        assert names == ["x_50", "x_51"] if names else ast.dump(deepest[0]) == ast.dump(plain.body[0])

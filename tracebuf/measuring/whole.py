@@ -11,7 +11,8 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import CodeType, FrameType
 from typing import Any
 
@@ -19,7 +20,7 @@ from tracebuf.frozen import frozen
 from tracebuf.measuring.places import is_users
 from tracebuf.measuring.tally import PLACES, Place, tallying
 
-__all__ = ["Whole", "whole_of"]
+__all__ = ["Whole", "traced_once", "whole_of"]
 
 
 @frozen()
@@ -50,6 +51,22 @@ def whole_of(
         if number and number < len(seen.tally.places):
             found[file, line] = name, seen.tally.places[number]
     return Whole(seen.tally.most, found)
+
+
+@contextmanager
+def traced_once() -> Iterator[None]:
+    """A call within has Python 3.11 make the tables of lines that it keeps of each function once that is traced, a few
+    KiB of a large one: a later call that is tallied does not take them."""
+    before = sys.gettrace()
+    sys.settrace(before or _nothing)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def _nothing(frame: FrameType, event: str, arg: Any) -> None:
+    """Traces nothing."""
 
 
 class _Lines:

@@ -46,7 +46,7 @@ def _items(indent: str, opening: str, items: list[str], closing: str) -> list[st
 def _deleted(indent: str, s: ast.Delete) -> list[str]:
     lines = [f"{indent}del"]
     for x in map(shown, s.targets):
-        if len(lines[-1]) + len(x) + 2 > WIDTH:
+        if len(lines[-1]) + len(x) + 2 > WIDTH and not lines[-1].endswith("del"):
             lines.append(f"{indent}del")
         lines[-1] += f" {x}" if lines[-1].endswith("del") else f", {x}"
     return lines

@@ -56,7 +56,7 @@ class Liveness:
     def _block(self, block: Sequence[ast.stmt], live: Live) -> Live:
         """What is alive before a block after which `live` is."""
         for s in reversed(block):
-            self.after[s.lineno - 2] = live
+            self.after[s.lineno - 2] = self._breaks[-1] if isinstance(s, ast.Break) else live
             live = self.before[s.lineno - 2] = self._before(s, live)
         return live
 

@@ -222,7 +222,8 @@ class _Tidier:
             return False
         if isinstance(s, ast.While) or name in self.liveness.after[line_of(s)] - stored_by(s):
             return False
-        if isinstance(s, (ast.If, ast.For)) and any(name in read(inner) for inner in statements([*s.body, *s.orelse])):
+        inside = [*statements([*s.body, *s.orelse])] if isinstance(s, (ast.If, ast.For)) else []
+        if any(name in read(x) or isinstance(x, ast.Break) and self._is_live_after(x, name) for x in inside):
             return False
         uses = [n for n in names_of(s) if n.id == name and isinstance(n.ctx, ast.Load)]
         if len(uses) != 1 or any(isinstance(n, ast.JoinedStr) and name in read(n) for n in ast.walk(into)):
@@ -236,6 +237,10 @@ class _Tidier:
         setattr(s, next(f for f in ("value", "test", "iter", "exc") if getattr(s, f, None) is into), made)
         self.folder.visit(made)
         return True
+
+    def _is_live_after(self, s: ast.Break, name: str) -> bool:
+        """Whether a variable may be read after a loop that ends here."""
+        return name in self.liveness.after.get(line_of(s), ())
 
     def _may_move(self, value: ast.expr, s: ast.stmt) -> bool:
         for n in ast.walk(value):

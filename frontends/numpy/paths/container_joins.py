@@ -79,11 +79,14 @@ class JoinedContainers:
         """The names that hold the contents."""
         return list(self.containers)
 
+    def restore(self) -> None:
+        """Puts the contents before the branches into the containers."""
+        for x, before in self.containers.values():
+            set_contents(x, before)
+
     def close(self, env: Env) -> None:
         """Puts the joined contents into the containers."""
         new = {name: env.pop(name) for name in self.containers}
-        for x, before in self.containers.values():
-            set_contents(x, before)
         for name, (x, before) in self.containers.items():
             if type(new[name]) is not type(before):
                 raise self.unlike(x)

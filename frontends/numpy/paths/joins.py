@@ -83,7 +83,10 @@ def join_branches(
             env.pop(name, None)
     join, joined = Join(r, condition, frames, envs), JoinedContainers(r, envs, changed)
     join.emptied = distinct(x for x, _ in joined.containers.values())
-    join.names(env, [*(n for n in names if n in live), *joined.names], live, unchecked)
+    try:
+        join.names(env, [*(n for n in names if n in live), *joined.names], live, unchecked)
+    finally:
+        joined.restore()
     joined.close(env)
     if None in envs and condition.nonneg is not None:  # the other branch has raised
         r.facts.assume_nonneg(condition.nonneg if envs[1] is None else sub(-1, condition.nonneg), entry=False)

@@ -8,6 +8,7 @@ dict are known while tracing.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeGuard
@@ -168,6 +169,8 @@ class Heap:
         self.numbers: ByIdentity[Any, ContainerNumber] = ByIdentity()
         self.originals: list[tuple[Any, Any]] = []
         self.journals: dict[Frame, ByIdentity[Any, Any]] = {}
+        self.taken: ByIdentity[Any, tuple[Frame, Any]] = ByIdentity()
+        """Containers of which a change has begun: where, and their contents then."""
         self.fixed: ByIdentity[Any, Fixed] = ByIdentity()
         self.stand_ins: ByIdentity[Any, Any] = ByIdentity()
         self.merged: ByIdentity[Any, None] = ByIdentity()
@@ -267,6 +270,17 @@ class Heap:
         one."""
         if self.known[x].home is not r.frame:
             self.journals.setdefault(r.frame, ByIdentity()).setdefault(x, contents(x))
+
+    def take(self, x: Any, r: Regions) -> None:
+        """Notes that the contents are taken out of a container, to be changed and put back (`put_back`)."""
+        self.taken[x] = r.frame, contents(x)
+
+    def put_back(self, x: Any, r: Regions) -> None:
+        """Notes that other contents are put into a container: where what has changed them may raise what is caught,
+        that happens in a region that began in between, and around it the container has the old ones."""
+        began, before = self.taken.pop(x, (r.frame, None))
+        for frame in itertools.takewhile(lambda f: f is not began, r.frames()):
+            self.journals.setdefault(frame, ByIdentity()).setdefault(x, before)
 
     def leave(self, frame: Frame) -> list[tuple[Any, Any]]:
         """The containers that a region has changed, with their contents at its end; their contents before it are

@@ -253,6 +253,20 @@ def statements_around() -> int:
     return found
 
 
+ROOM = 500
+"""Calls that tracing may need room for on Python's stack."""
+
+
+def calls_around() -> int:
+    """How many calls are on Python's stack below the one that is traced."""
+    frame, found, depth = sys._getframe(), 0, 0
+    while frame.f_back is not None:
+        frame, depth = frame.f_back, depth + 1
+        if (frame.f_globals.get("__name__") or "").startswith("tracebuf."):
+            found = depth
+    return depth - found
+
+
 def in_paths(error: Exception) -> int:
     """How many calls of an error are walks through what values may be by the path."""
     return sum("frontends.numpy.paths." in (f.f_globals.get("__name__") or "") for f, _ in walk_tb(error.__traceback__))
@@ -271,6 +285,10 @@ def internal_error(error: Exception, loc: Location) -> TracebufError:
     if came_of(error, RecursionError) and (statements_around() > DEEP or came_of(error, UnsupportedError)):
         reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
         return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
+    if came_of(error, RecursionError) and (n := calls_around()) > (limit := sys.getrecursionlimit()) - ROOM:
+        reason = f"Python's stack has no room to trace this: {n} of {limit} calls (sys.getrecursionlimit()) are running"
+        rewrite = "call it once before, where fewer are running, or raise the limit"
+        return UnsupportedError(reason, instead=rewrite, location=loc)
     if came_of(error, RecursionError) and in_paths(error) > MOST_IN_PATHS:
         reason = "what a value may be depends on too many paths, one in another"
         return UnsupportedError(reason, instead="keep such values in an array, or make the loops shorter", location=loc)

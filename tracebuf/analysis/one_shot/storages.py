@@ -23,7 +23,7 @@ DEPTH = 50
 class Storages:
     """Storages of the values of one function, each computed once."""
 
-    __slots__ = ("_disjoint", "_flow", "_memory", "_origins", "_reached", "_roots", "_within")
+    __slots__ = ("_disjoint", "_flow", "_handed", "_memory", "_origins", "_reached", "_roots", "_within")
 
     def __init__(self, flow: Dataflow) -> None:
         self._flow = flow
@@ -31,6 +31,7 @@ class Storages:
         self._disjoint: dict[tuple[Value, Value], bool] = {}
         self._origins: dict[Value, Value] = {}
         self._reached: dict[scf.Loop, list[set[int]]] = {}
+        self._handed: dict[scf.Loop, list[set[int]]] = {}
         self._memory: dict[Value, frozenset[Value]] = {}
         self._within: dict[Value, list[Value]] = {}
 
@@ -55,7 +56,7 @@ class Storages:
             ends = (block.terminator for block in op.branches)
             return [(end.operand(a.index), end.operand(b.index)) for end in ends]
         if op is b.owner and isinstance(op, scf.Loop):
-            reached = self.reached(op)
+            reached = self.left(op)
             return combinations([op.inits[k].value for k in reached[a.index] | reached[b.index]], 2)
         sources = self._sources(a)
         return product(sources, [b]) if sources else product([a], self._sources(b) or [a])
@@ -185,13 +186,28 @@ class Storages:
 
     def _sources(self, value: Value) -> list[Value]:
         if isinstance(value.owner, scf.Loop):
-            return [value.owner.inits[k].value for k in self.reached(value.owner)[value.index]]
+            return [value.owner.inits[k].value for k in self.left(value.owner)[value.index]]
         return [use.value for use, _, _ in self._flow.aliasing_uses(value)]
 
+    def left(self, loop: scf.Loop) -> list[set[int]]:
+        """For each result the initial values whose buffer it may have: where the loop certainly runs, those that an
+        iteration hands on to it. Test: test_s11_a_loop_that_runs_leaves_the_buffer_that_it_begins_with."""
+        reached = self.reached(loop)
+        if not (isinstance(loop, scf.For) and loop.surely_runs):
+            return reached
+        return [{j for i in steps for j in reached[i]} for steps in self._all_steps(loop)]
+
+    def _all_steps(self, loop: scf.Loop) -> list[set[int]]:
+        """For each result the loop-carried values whose whole buffer one iteration may yield there."""
+        if loop not in self._handed:
+            self._handed[loop] = [self._steps(loop, k) if loop.straight else set() for k in range(len(loop.results))]
+        return self._handed[loop]
+
     def reached(self, loop: scf.Loop) -> list[set[int]]:
-        """For each result the initial values whose buffer it may have: its own, and those that get there."""
+        """For each carried value, in any iteration, the initial values whose buffer it may have: its own, and those
+        that get there."""
         if loop not in self._reached:
-            steps = [self._steps(loop, k) if loop.straight else set[int]() for k in range(len(loop.results))]
+            steps = self._all_steps(loop)
             own = [k < len(loop.inits) and bool(loop.aliasing_values(loop.inits[k])) for k in range(len(steps))]
             found = [{k} if own[k] else set() for k in range(len(steps))]
             sizes: list[int] = []
@@ -266,7 +282,7 @@ class Handing:
             sources = self._flow.aliasing_uses(value)
             near = [use for use, _, _ in sources if self._in_place(use)]
             if isinstance(value.owner, scf.Loop):
-                inits = (value.owner.inits[k] for k in self._storages.reached(value.owner)[value.index])
+                inits = (value.owner.inits[k] for k in self._storages.left(value.owner)[value.index])
                 return value, [use for use in inits if self._in_place(use)]
             straight = len(sources) == 1 and sources[0][1] is Relation.EQUIVALENT
             if not straight or not near or isinstance(value.owner, Block):

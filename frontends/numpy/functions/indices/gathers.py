@@ -25,7 +25,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I1, I64, INDEX, scalar_type
-from tracebuf.ops.arrays import gather, linalg, scatter
+from tracebuf.ops.arrays import gather, linalg, scatter, tensor
 from tracebuf.ops.memory.indexing import whole_map
 from tracebuf.ops.scalars import arith, division
 
@@ -145,8 +145,9 @@ class Loops:
         """Copies the destination where it is an input too, once, as NumPy does: `np.add.at(a, a, a)`. Left to the
         analysis, the destination would be copied, and copied back. Not where each step stores to the element that it
         reads: `b[b] = v`, nor where it reads none, and the input only says how many steps there are."""
-        read = [v is dest and bool(arg.uses) for v, arg in zip(self.values, self.block.args)]
-        inputs = [k for k, is_read in enumerate(read) if is_read and not self.maps[k].whole]
+        held = [whole_of(self.r, v) for v in self.values]
+        read = [v is whole_of(self.r, dest) and bool(arg.uses) for v, arg in zip(held, self.block.args)]
+        inputs = [k for k, is_read in enumerate(read) if is_read]
         loops = [self._known.get(("loop", d)) for d in range(len(self.shape))]
         if not inputs or all(self.maps[k].is_identity for k in inputs) and list(place) == loops:
             return
@@ -155,7 +156,17 @@ class Loops:
         block.append(linalg.Yield.of([block.args[0]], self.r.loc))
         out = self.r.empty(type_.element, type_.shape)
         copy = self.r.emit(linalg.Generic.of([dest], [out], maps, ["parallel"] * type_.rank, block))
-        self.values = [copy if value is dest else value for value in self.values]
+        self.values = [copy if of is whole_of(self.r, dest) else v for of, v in zip(held, self.values)]
+
+
+def whole_of(r: Recorder, value: Value) -> Value:
+    """What a value is a slice of that leaves nothing out, by what is known of sizes now; else itself."""
+    while isinstance(op := value.defining_op, tensor.ExtractSlice):
+        of, is_ = (r.tensor_type(v.tensor_type.shape, v.tensor_type.element) for v in (op.source, value))
+        if not op.slice.covers(of, is_):
+            break
+        value = op.source
+    return value
 
 
 def common_shape(r: Recorder, arrays: Sequence[ArrayRef]) -> tuple[Dim, ...]:

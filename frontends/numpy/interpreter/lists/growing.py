@@ -184,6 +184,7 @@ def with_room(i: Evaluator, column: ArrayRef, n: Any) -> ArrayRef:
 
 def set_parts(i: Evaluator, x: Record, held: Sequence[Any], n: Any) -> None:
     """Puts columns and a length into a list."""
+    i.r.heap.put_back(x, i.r)
     x.fields.update((f"column{k}", c) for k, c in enumerate(held))
     x.fields[LENGTH] = n
 
@@ -192,8 +193,20 @@ def change(i: Evaluator, node: ast.AST, x: Record) -> list[Any]:
     """Notes that the list is changed; its columns, taken from it."""
     i.change(node, x)
     found = columns(x)
+    assume_sizes(i, form_in(x), found)
+    i.r.heap.take(x, i.r)
     x.fields.update((f"column{k}", None) for k in range(len(found)))
     return found
+
+
+def assume_sizes(i: Evaluator, form: Form, held: Sequence[Any]) -> None:
+    """Of columns of arrays it is known that the arrays are of the sizes that the items have."""
+    types = ((part, t) for part in parts_of(form) for t in part.types)
+    for (part, _), column in zip(types, held):
+        if isinstance(part, Elements) and isinstance(column, ArrayRef):
+            for one, wanted in zip(column.shape[1:], part.shape):
+                if i.r.in_scope(one) and i.r.in_scope(wanted):
+                    i.r.facts.assume_equal(one, wanted, entry=False)
 
 
 def on_column(i: Evaluator, change: Callable[..., Any], *args: Any) -> Any:
