@@ -136,11 +136,9 @@ class Measurement:
     def line_rows(self, most: int | None = None, all: bool = True) -> list[tuple[str, ...]]:
         """The table of the lines, its head first; the source is last. Not `all`: without the small ones."""
         home = self.lines[0].file if self.lines else ""
-        from tracebuf.measuring.lines import OBJECTS
-
         native = ("native still takes",) if self.native is not None else ()
         shown = self._shown(all)
-        whole = ("in all",) if any(x.whole_peak_bytes > x.peak_bytes + OBJECTS for x in shown) else ()
+        whole = ("in all",) if any(x.takes_more for x in shown) else ()
         head = "line", "allocations", "bytes", "most at once", "at the peak", *whole, "lives", *native, ""
         rows: list[tuple[str, ...]] = [head]
         for x in shown[:most]:
@@ -154,10 +152,9 @@ class Measurement:
     def _shown(self, all: bool) -> list[Line]:
         """The lines; not `all`: without those of less than 1 KiB, where there are larger ones."""
         from tracebuf.explain.report import LITTLE
-        from tracebuf.measuring.lines import OBJECTS
 
         large = [x for x in self.lines if x.native_bytes is None
-                 or max(x.allocated_bytes, x.native_bytes) >= LITTLE or x.whole_peak_bytes > OBJECTS]  # fmt: skip
+                 or max(x.allocated_bytes, x.native_bytes) >= LITTLE or x.takes_more]  # fmt: skip
         return list(self.lines) if all or not large else large
 
     def notes(self, most: int | None = None, all: bool = True) -> list[str]:

@@ -62,6 +62,11 @@ class Line:
     whole_at_peak_bytes: int = 0
 
     @property
+    def takes_more(self) -> bool:
+        """Whether it takes more than its arrays: a hundredth, and more than some objects."""
+        return self.whole_peak_bytes - self.peak_bytes > max(OBJECTS, self.peak_bytes // 100)
+
+    @property
     def text(self) -> str:
         """The line of source."""
         return linecache.getline(self.file, self.line).strip() if self.line else ""
@@ -187,7 +192,7 @@ def with_whole(lines: Sequence[Line], whole: Whole) -> tuple[Line, ...]:
 
 
 def _by_size(x: Line) -> Any:
-    most = max(x.at_peak_bytes, x.whole_at_peak_bytes if x.whole_peak_bytes > x.peak_bytes + OBJECTS else 0)
+    most = max(x.at_peak_bytes, x.whole_at_peak_bytes if x.takes_more else 0)
     return -most, -max(x.peak_bytes, x.whole_peak_bytes), -x.allocated_bytes, x.file, x.line
 
 
