@@ -4,6 +4,8 @@ iterator, and Python's own objects."""
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
 import sys
 import threading
 import tracemalloc
@@ -325,3 +327,13 @@ def test_generators_and_deep_calls_have_their_lines() -> None:
     lines = {x.text: x for x in measure(both, repeat=1).lines}
     assert 170_000 <= lines["yield list(range(10_000, 14_000))"].whole_peak_bytes <= 400_000
     assert 70_000 <= lines["return list(range(10_000, 12_000))"].whole_peak_bytes <= 100_000
+
+
+@pytest.mark.slow
+def test_allocators_that_take_of_others_count_once() -> None:
+    """Python's debug allocators give other addresses than those that they take of the ones below."""
+    code = "import numpy as np; from tracebuf import measure; m = measure(lambda x: x.tolist(), np.ones(20_000), repeat=1)"
+    command = [sys.executable, "-c", f"{code}; print(m.eager.buffer_bytes)"]
+    environment = {**os.environ, "PYTHONMALLOC": "debug"}
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment)
+    assert 630_000 <= int(ran.stdout) <= 660_000, ran.stderr

@@ -53,14 +53,15 @@ class _Hook(ctypes.Structure):
 
 
 class _Tally(ctypes.Structure):
-    """`open`: 0 closed, 1 counts, 2 knows of releases only."""
+    """`open`: 0 closed, 1 counts, 2 knows of releases only. `inside`: how many of Python's allocators run, of which one
+    takes what it gives of another."""
 
     _fields_ = [
         *[(name, ctypes.c_int64) for name in ("open", "thread", "lock", "place")],
         ("table", ctypes.c_void_p),
         *[(name, ctypes.c_int64) for name in ("mask", "used")],
         ("places", ctypes.c_void_p),
-        *[(name, ctypes.c_int64) for name in ("alive", "most", "epoch")],
+        *[(name, ctypes.c_int64) for name in ("alive", "most", "epoch", "inside")],
     ]
 
 
@@ -75,7 +76,7 @@ class Place:
 _IR = (
     memory_handler(["ptr"])
     + """
-%tally = type { i64, i64, i64, i64, ptr, i64, i64, ptr, i64, i64, i64 }
+%tally = type { i64, i64, i64, i64, ptr, i64, i64, ptr, i64, i64, i64, i64 }
 %hook = type { %allocator, ptr }
 %entry = type { i64, i64, i64 }
 %place = type { i64, i64, i64, i64 }
@@ -213,7 +214,12 @@ whose:
   %thread = load i64, ptr %thread_at
   %me = call i64 @PyThread_get_thread_ident()
   %is_mine = icmp eq i64 %me, %thread
-  br i1 %is_mine, label %begin, label %done
+  br i1 %is_mine, label %mine, label %done
+mine:
+  %inside_at = getelementptr %tally, ptr %tally, i32 0, i32 11
+  %inside = load i64, ptr %inside_at
+  %is_outermost = icmp eq i64 %inside, 0
+  br i1 %is_outermost, label %begin, label %done
 begin:
   call void @enter(ptr %tally)
   %mask_at = getelementptr %tally, ptr %tally, i32 0, i32 5
@@ -364,6 +370,35 @@ define internal void @moved(ptr %block, ptr %old, ptr %memory, i64 %size, i64 %m
   ret void
 }
 
+; Before and after an allocator of Python's: what it takes of another one is not counted.
+define internal i64 @goes_in(ptr %tally) nounwind {
+  %thread_at = getelementptr %tally, ptr %tally, i32 0, i32 1
+  %thread = load i64, ptr %thread_at
+  %me = call i64 @PyThread_get_thread_ident()
+  %is_mine = icmp eq i64 %me, %thread
+  br i1 %is_mine, label %mine, label %done
+mine:
+  %inside_at = getelementptr %tally, ptr %tally, i32 0, i32 11
+  %inside = load i64, ptr %inside_at
+  %more = add i64 %inside, 1
+  store i64 %more, ptr %inside_at
+  br label %done
+done:
+  %entered = zext i1 %is_mine to i64
+  ret i64 %entered
+}
+define internal void @comes_out(ptr %tally, i64 %entered) nounwind {
+  %is_mine = icmp eq i64 %entered, 1
+  br i1 %is_mine, label %mine, label %done
+mine:
+  %inside_at = getelementptr %tally, ptr %tally, i32 0, i32 11
+  %inside = load i64, ptr %inside_at
+  %less = sub i64 %inside, 1
+  store i64 %less, ptr %inside_at
+  br label %done
+done:
+  ret void
+}
 define internal { ptr, ptr, ptr } @under(ptr %hook, i32 %function) alwaysinline nounwind {
   %ctx = load ptr, ptr %hook
   %p = getelementptr ptr, ptr %hook, i32 %function
@@ -380,7 +415,9 @@ define ptr @hook_malloc(ptr %hook, i64 %size) nounwind {
   %ctx = extractvalue { ptr, ptr, ptr } %u, 0
   %f = extractvalue { ptr, ptr, ptr } %u, 1
   %tally = extractvalue { ptr, ptr, ptr } %u, 2
+  %entered = call i64 @goes_in(ptr %tally)
   %memory = call ptr %f(ptr %ctx, i64 %size)
+  call void @comes_out(ptr %tally, i64 %entered)
   call void @add(ptr %tally, ptr %memory, i64 %size)
   ret ptr %memory
 }
@@ -389,7 +426,9 @@ define ptr @hook_calloc(ptr %hook, i64 %count, i64 %item) nounwind {
   %ctx = extractvalue { ptr, ptr, ptr } %u, 0
   %f = extractvalue { ptr, ptr, ptr } %u, 1
   %tally = extractvalue { ptr, ptr, ptr } %u, 2
+  %entered = call i64 @goes_in(ptr %tally)
   %memory = call ptr %f(ptr %ctx, i64 %count, i64 %item)
+  call void @comes_out(ptr %tally, i64 %entered)
   %size = mul i64 %count, %item
   call void @add(ptr %tally, ptr %memory, i64 %size)
   ret ptr %memory
@@ -399,7 +438,9 @@ define ptr @hook_realloc(ptr %hook, ptr %old, i64 %size) nounwind {
   %ctx = extractvalue { ptr, ptr, ptr } %u, 0
   %f = extractvalue { ptr, ptr, ptr } %u, 1
   %tally = extractvalue { ptr, ptr, ptr } %u, 2
+  %entered = call i64 @goes_in(ptr %tally)
   %memory = call ptr %f(ptr %ctx, ptr %old, i64 %size)
+  call void @comes_out(ptr %tally, i64 %entered)
   call void @resized(ptr %tally, ptr %old, ptr %memory, i64 %size)
   ret ptr %memory
 }
