@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,130 @@ def derived_of_an_error(x):
         pass
 
     return x
+
+
+def attributes_of_classes(x):
+    class Node:
+        count = 0
+        seen = None
+        rate = x[0]
+
+        def __init__(self, v):
+            Node.count += 1
+            self.number = type(self).count
+            if v > 0.5:
+                raise ValueError("large")
+            self.__class__.seen = v
+
+    class Leaf(Node):
+        pass
+
+    made = 0
+    for v in x:
+        try:
+            made += Node(v).number
+        except ValueError:
+            made += 100
+    if x[1] > 0.5:
+        Node.rate = 3.0
+    Leaf.count = 7
+    Leaf.size = Leaf.rate + 1
+    leaf = Leaf(0.0)
+    leaf.count += 1
+    return made, Node.count, Leaf.count, leaf.count, Leaf.size, leaf.rate, Leaf.seen
+
+
+def arrays_of_a_class(x):
+    class State:
+        u = x
+        v = 2 * x
+
+    for _ in range(len(x)):
+        State.u, State.v = State.v, State.u
+    State.u[0] = 9
+    return State.u, State.v, State.u is x
+
+
+@dataclass
+class Point:
+    x: float
+    k: int = 1
+    note: str = field(default="", compare=False)
+
+
+def dataclasses_inside(x):
+    @dataclass
+    class Track:
+        points: list = field(default_factory=list)
+        w: np.ndarray = field(default_factory=lambda: np.zeros(2))
+        k: int = 1
+
+        def __post_init__(self):
+            self.total = 0.0
+
+        def add(self, v):
+            self.points.append(v)
+            self.total += v
+            self.w[0] += v
+
+    a, b = Track(), Track(k=2)
+    for v in x:
+        a.add(v)
+    b.add(1.0)
+    Track.k = 50
+    return a.points, a.w, a.total, b.points, b.w, replace(b, k=4).k, Track().k, f"{Point(x[0])}"
+
+
+def frozen_inside(x):
+    @dataclass(frozen=True)
+    class Fixed:
+        x: float
+
+    held = Fixed(x[0])
+    held.x = 2.0
+    return held.x
+
+
+def mutable_default(x):
+    @dataclass
+    class Wrong:
+        x: list = []
+
+    return x
+
+
+def shown_inside(x):
+    @dataclass
+    class Point:
+        x: float
+        k: int = 1
+
+    return repr(Point(x[0])), f"{Point(2.0, k=3)}"
+
+
+def equal_dataclasses(k):
+    @dataclass
+    class Pair:
+        a: int
+        b: int = 2
+
+    first, second = Pair(int(k[0])), Pair(int(k[1]), 3)
+    unseen = Point(1, int(k[0]), "a") == Point(1, int(k[0]))
+    return first == second, first != Pair(int(k[0])), unseen, first == Point(1, 2)
+
+
+@pytest.mark.parametrize(
+    "f", [attributes_of_classes, arrays_of_a_class, dataclasses_inside, frozen_inside, mutable_default, shown_inside],
+    ids=lambda f: f.__name__,
+)
+def test_attributes_of_classes_and_dataclasses(f: Any) -> None:
+    agree(f, X)
+    agree(f, X[:2])
+
+
+def test_dataclasses_are_equal_by_their_fields() -> None:
+    for k in ([1, 2], [2, 2], [1, 1]):
+        agree(equal_dataclasses, np.array(k))
 
 
 REFUSED = {

@@ -173,6 +173,23 @@ for i, x in enumerate(fibonacci()):
     k = x
 return k
 """,
+    "next": "g = larger(a)\nreturn next(g), next(fibonacci()), next((v for v in a if v > 9), 0.0)",
+    "next or a default": """
+out, k = np.zeros(3), 0
+for t in (1.5, 4.0, 50.0):
+    out[k] = next(larger(a, t), -1.0)
+    k += 1
+best = next(larger(a, 4.0), None)
+return out, -1.0 if best is None else best * 2, next(pairs(len(a)), (-1, -1))
+""",
+    "next of what has no items": "return next(larger(a, 50.0))",
+    "next of what has no items, caught": """
+try:
+    return next(larger(a, 4.0))
+except StopIteration:
+    return -1.0
+""",
+    "next of views, with effects": "x = next(windows(a, 2))\nx *= 2\nreturn x, a",
     "comprehensions": "return [x * 2 for x in squares(a)], [i + j for i, j in pairs(4) if i > 0]",
 }  # fmt: skip
 REFUSED = {
@@ -182,7 +199,7 @@ REFUSED = {
     "for x in squares(a):\n    last = x\nreturn last": "`last` may not be bound",
     "s = 0.0\ndef show(): return s\nfor x in squares(a):\n    s += x\n    a[0] = show()\nreturn s": "inside reads",
     "return any(x > 2 for x in squares(a))": "generator",
-    "return next(squares(a))": "generator", "return dict(enumerate(three(a)))": "generator",
+    "g = squares(a)\nreturn next(g), next(g)": "used twice", "return dict(enumerate(three(a)))": "generator",
     "return list(used(a))": "whose value is used", "return list(protected(a))": "in a `try` or `with`",
     """
 y = 0

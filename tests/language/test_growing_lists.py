@@ -3,6 +3,7 @@ that are indexed by counters and data."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -798,3 +799,187 @@ def test_extended_by_lists_of_run_time_length(put: str) -> None:
     text = f"def f(ns, vs):\n    out = []\n    for n, v in zip(ns, vs):\n        {put}\n    return out, len(out)"
     for ns in ([1, 2, 0, 3], [0, 0], [], [-1, 4]):
         agree(program(text), np.array(ns, int), np.arange(float(len(ns))))
+
+
+def extended_by_generators(k):
+    near, seen, out = [0], np.zeros(len(k), dtype=bool), [1]
+    while near:
+        j = near.pop()
+        if not seen[j]:
+            seen[j] = True
+            near.extend(i for i in range(len(k)) if abs(k[i] - k[j]) < 2 and not seen[i])
+    fixed = [1]
+    fixed.extend(len(fixed) for _ in range(3))
+    for x in k:
+        if x > 1:
+            out.extend(len(out) + j for j in range(2))
+            out += (v for v in k if v > 2)
+    try:
+        out.extend(10 // (3 - i) for i in range(int(k[0]) + 3))
+    except ZeroDivisionError:
+        out.append(-1)
+    return seen, fixed, out
+
+
+def in_containers(k):
+    large, groups = [], defaultdict(list)
+    for i, x in enumerate(k):
+        groups[int(x)].append(i)
+        if x > 1:
+            large.append(float(x))
+    total = 0
+    for key in sorted(groups):
+        rows = groups[key]
+        total += k[rows].sum() * len(rows)
+        k[rows] = key + 1
+    found = dict(large=large, n=len(large))  # noqa: C408
+    found["large"].append(2.5)
+    return total, found, large, dict({"b": 1}, more=large)
+
+
+def test_extended_by_generators() -> None:
+    for k in ([2, 0, 1, 3, 3, 5, 9], [0, 0], [3]):
+        agree(extended_by_generators, np.array(k))
+
+
+def test_lists_that_index_and_are_named_values_of_dict() -> None:
+    for k in ([2, 0, 1, 3, 3, 5, 2], [0, 0], [3]):
+        agree(in_containers, np.array(k))
+
+
+# -- names that are bound to new lists, in a loop or branch
+def begun_again(x):
+    runs, cur, sums, few, chunk, last = [], [0], [], [], [], [1.0, 2.0]
+    for i in range(1, len(x)):
+        if x[i] > x[i - 1]:
+            cur.append(i)
+        else:
+            runs.append(cur)
+            cur = [i]
+        few.append((i, x[i]))
+        if few and len(few) == 3:
+            sums.append(float(np.sum([v for _, v in few])))
+            few = []
+        if x[i] > 0:
+            chunk = []
+        chunk.append(x[i])
+        if len(last) > 3:
+            last = [last[-1], last[0]]
+        last.append(x[i])
+    if cur:
+        runs.append(cur)
+    return runs, sums, few, chunk, last
+
+
+HELD = {
+    "by another name": "best = cur",
+    "by a container": "held['k'] = cur",
+    "by an attribute of a class": "S.cur = cur",
+    "by a default": "f = lambda c=cur: len(c)",
+    "by an iterator": "it = iter(cur)",
+    "by a bound method": "add = cur.append",
+    "by an object": "s.cur = cur",
+    "by what a function gives": "get = getter(cur)",
+}
+
+
+@pytest.mark.parametrize("statement", HELD.values(), ids=HELD)
+def test_lists_that_something_else_holds(statement: str) -> None:
+    """Binding a name anew leaves what else holds the list as it is: the value is eager's, or it is refused."""
+    source = f"""
+def f(a):
+    class S:
+        cur = None
+    def getter(c):
+        def get():
+            return c
+        return get
+    s, held, best, add, it, get, f = S(), {{}}, None, None, None, None, None
+    cur = [0.0]
+    {statement}
+    for v in a:
+        if v > 0:
+            cur = []
+        cur.append(float(v))
+    shown = [list(y) for y in (best, S.cur, s.cur, get and get()) if y is not None]
+    return shown, list(it) if it else 0, f() if f else 0, len(held.get('k', ())), cur
+    """
+    f = program(source)
+    for a in (X[:6], -np.abs(X[:4]), np.abs(X[:1])):
+        try:
+            agree(f, a)
+        except (UnsupportedError, AssertionError) as error:
+            assert "UnsupportedError" in repr(error)
+
+
+def test_lists_begun_again() -> None:
+    for x in (X, X[:1], X[:2], -np.abs(X[:7])):
+        agree(begun_again, x)
+
+
+def stored_into_arrays(x):
+    out, n = np.zeros((3, len(x))), np.zeros(len(x), dtype=int)
+    rows, few, places = [], [], []
+    for k in range(3):
+        kept = []
+        for v in x:
+            if v > 0.3 * k:
+                kept.append(v)
+        out[k, : len(kept)] = kept
+        out[k, : len(kept)] *= kept
+        rows.append(kept)
+    for i in range(len(x)):
+        places.append(i * 50)
+        if len(few) < 2:
+            few.append((x[i], 2.0))
+    n[:] = places
+    n += places
+    out[0, : len(rows[1])] += rows[1]
+    pairs = np.zeros((len(few), 2))
+    pairs[:] = tuple(few)
+    return out, n, pairs
+
+
+def of_another_length(x):
+    out, kept = np.zeros(3), []
+    for v in x:
+        kept.append(v)
+    out[:] = kept
+    return out
+
+
+def test_lists_are_stored_into_arrays() -> None:
+    for x in (X, X[:1], X[:3], -np.abs(X[:4])):
+        agree(stored_into_arrays, x)
+        agree(of_another_length, x)
+
+
+def begun_after_the_result(x):
+    cur = [1.0]
+    for v in x:
+        cur.append(v)
+    try:
+        return cur
+    finally:
+        cur = []
+
+
+def begun_in_handlers(x):
+    cur, out = [], []
+    for v in x:
+        try:
+            cur.append(v)
+            if v > 0.5:
+                raise ValueError
+            if v < -0.5:
+                cur = []
+        except ValueError:
+            out.append(len(cur))
+            cur = [0.0]
+    return out, cur
+
+
+def test_lists_begun_again_beside_exceptions() -> None:
+    for x in (X[:9], X[:1], -np.abs(X[:4])):
+        agree(begun_after_the_result, x)
+        agree(begun_in_handlers, x)

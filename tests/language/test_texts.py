@@ -79,6 +79,12 @@ def test_formats_that_python_does_not_take(text: str) -> None:
     agree(program(f"def f(a, n):\n    return {text}", **NAMES), np.arange(3.0), 3)
 
 
+def test_mappings_need_not_be_used_by_a_percent_format() -> None:
+    """Arrays, NumPy's numbers and lists are mappings to it, Python's numbers and tuples are not."""
+    for text in ("'i' % a", "'i' % a[0]", "'i' % [a[0]]", "'i' % n", "'i' % (a,)", "'%s' % [n]", "'i' % {n: a}"):
+        agree(program(f"def f(a, n):\n    return {text}"), np.arange(3.0), 3)
+
+
 def test_the_text_of_an_array_is_not_taken_for_a_known_one() -> None:
     for text in ("f'{a}'", "str(a)", "f'{[a]}'"):
         f = program(f"def f(a, n):\n    return {text} == 'array(...)', {text} == '[0. 1. 2.]'")

@@ -25,7 +25,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "broadcast_of_unknown_size": ("whether an axis is repeated is only known at run time",),
     "byte_swapped_argument": ("argument `*` has dtype * (byte-swapped); *",),
     "bytes_of_an_array": ("`.*` of an array is not supported yet",),
-    "class": ("a class with decorators or keywords *",),
+    "class": ("a class with such decorators *", "a class with keywords *",),
     "class_with_a_constructor_of_its_own": ("* has a constructor of its own (`*`)",),
     "comprehension_of_unknown_length": ("the length of this is only known at run time",),
     "comprehension_over_data": ("which items there are depends on data",),

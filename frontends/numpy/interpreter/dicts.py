@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references, rows
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
-from tracebuf.frontends.numpy.paths.iteration import in_order
+from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, in_order
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_inner, is_keyed, is_row, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
@@ -263,12 +263,19 @@ def changing(name: str, places: int = 0) -> Callable[..., Any]:
 
 
 def extend(i: Evaluator, node: ast.AST, x: list[Any], more: Any) -> None:
-    """x.extend(more)."""
+    """x.extend(more): each item of an iterator is appended before the next one is computed, which may read the list."""
+    place, in_turn = i.r.loc, isinstance(more, OneShotIterator)
+    if in_turn and place in i.r.growth.rolled:
+        more, in_turn = i.rolled(node, more), False
     if is_growing(more):
         i.note_growth(x, form=form_in(more))
-    items = i.iterate_static(node, more)
-    i.change(node, x)
-    x.extend(items)
+    try:
+        for item in i.each(node, more) if in_turn else i.iterate_static(node, more):
+            i.change(node, x)
+            x.append(item)
+    except UnsupportedError:
+        i.r.growth.note_long(place)
+        raise
 
 
 def sort(i: Evaluator, node: ast.AST, x: list[Any], *, key: Any = None, reverse: Any = False) -> None:

@@ -962,6 +962,8 @@ class Expressions(Comprehensions):
         if found is not NotImplemented:
             return found
         args, kwargs = array_likes.given(self, node, function, args, kwargs)
+        if function is next and args and isinstance(args[0], Generator):
+            return call_handler(folds.following, self, node, *args, **kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if function is namedtuple:
@@ -981,6 +983,8 @@ class Expressions(Comprehensions):
             return texts.text_of(self, node, args[0], function is repr)
         if not is_inlined(function):
             args = groups.given(self, node, function, args)
+        if function is dict and kwargs and not any(is_growing(x) or keyed.view_in(x) for x in args):
+            return call_handler(dicts.make, self, node, *args, **kwargs)
         if any(keyed.view_in(x) for x in (*args, *kwargs.values())) and not is_inlined(function):
             return keyed.call(self, node, function, args, kwargs, records.is_numpys(function))
         if list_calls.takes(function, [*args, *kwargs.values()]) and not is_inlined(function):
@@ -1219,9 +1223,9 @@ class Expressions(Comprehensions):
             return index if plain else slice(*(self.as_index(node, part) for part in parts))
         if type(index) is tuple:
             return tuple(self.as_index(node, part) for part in index)
-        if not isinstance(index, Record):
+        if not isinstance(index, (Record, GroupRef)):
             return index
-        index = references.listing(self, node, index)
+        index = groups.listing(self, node, index)
         if is_growing(index):
             return list_arrays.as_index(self, node, index)
         if records.lacks(self, index.kind, "__index__"):

@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pulled
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import NestedFunction, text_shape
+from tracebuf.frontends.numpy.record.callees import Generator, NestedFunction, text_shape
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import DictView
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
@@ -283,6 +283,8 @@ def nest(generators: list[ast.comprehension], body: list[ast.stmt]) -> ast.For:
 def following(i: Evaluator, node: ast.AST, it: Any, default: Any = dicts.MISSING, /) -> Any:
     """next(it) or next(it, default)."""
     given = default is not dicts.MISSING
+    if isinstance(it, Generator):
+        return i.call_function(prelude.first_given, [it, (default,) if given else ()], {})
     if not isinstance(it, OneShotIterator):
         raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
     if it.source is not None and given and is_folded(i, it):

@@ -7,7 +7,9 @@ Limitations: operators of NumPy's on objects (arrays of objects) are refused.
 from __future__ import annotations
 
 import ast
+import dataclasses
 import operator
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -163,6 +165,12 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if all(isinstance(x, Record) and plain_equality(x) for x in (a, b)) and name in ("Eq", "NotEq"):
         same = same_thing(i.r, a, b)
         return same if name == "Eq" or isinstance(same, PyBool) else not same
+    if name in ("Eq", "NotEq") and all(isinstance(x, Record) and is_generated(x, "eq") for x in (a, b)):
+        if a.kind is not b.kind:
+            return name == "NotEq"
+        if sys.version_info < (3, 13):  # later, items are not compared as those of tuples are
+            names = [f.name for f in dataclasses.fields(a.kind) if f.compare]
+            return i.compared(node, name, *(tuple(i.attribute(node, x, n) for n in names) for x in (a, b)))
     raise i.refuse(node, "a comparison of objects or dicts", "compare their items")
 
 

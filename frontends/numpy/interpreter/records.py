@@ -81,7 +81,11 @@ class Super:
 
 def in_class(mro: Sequence[type], name: str) -> Any:
     """The attribute of a class or its bases, as it is stored there."""
-    return next((vars(c)[name] for c in mro if name in vars(c)), MISSING)
+    for c in mro:
+        own = vars(c)[LOCAL].fields if LOCAL in vars(c) else {}
+        if name in own or name in vars(c):
+            return own[name] if name in own else vars(c)[name]
+    return MISSING
 
 
 def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool = True) -> Any:
@@ -297,7 +301,7 @@ def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:
     """A value that a class holds, guarded: it may be changed between calls."""
     kind = base if isinstance(base, type) else kind_of_object(base.owner if isinstance(base, Super) else base)
     if is_local(kind):
-        kind = next(c for c in kind.__mro__ if name in vars(c) and (vars(c)[name] is found or not is_local(c)))
+        kind = next(c for c in kind.__mro__ if in_class([c], name) is found or (name in vars(c) and not is_local(c)))
         if is_local(kind):
             return found
     return i.capture(name, OfClass(kind, name), found, kind)
@@ -306,6 +310,12 @@ def guarded(i: Evaluator, base: Any, name: str, found: Any) -> Any:
 def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:
     """`base.name = value`."""
     check_name(name)
+    if is_local(base) and not name.startswith("__"):
+        own = vars(base)[LOCAL]
+        if own.fields.get(name, MISSING) is not value:
+            i.change(node, own)
+            own.fields[name] = value
+        return
     if not has_attributes_here(base) or isinstance(base, Super):
         if isinstance(base, (ArrayRef, Scalar)):
             check_has(np.ndarray(0) if isinstance(base, ArrayRef) else stand_in(base), name)
@@ -379,16 +389,19 @@ def define_tuple(i: Evaluator, node: ast.AST, args: Sequence[Any], kwargs: dict[
 
 def define_class(i: Evaluator, node: ast.ClassDef, env: Env) -> type:
     """The class that a statement defines: methods, and attributes that expressions give."""
-    if node.decorator_list or node.keywords:
-        raise i.refuse(node, "a class with decorators or keywords in a traced function", "define it outside")
+    options = dataclass_options(i, node, env)
     bases = tuple(i.expr(base, env) for base in node.bases)
     for base in bases:
-        odd = not is_class(base) or type(base) is not type or issubclass(base, tuple) or is_generated(base)
+        odd = not is_class(base) or type(base) is not type or issubclass(base, tuple)
+        odd = odd or (is_generated(base) and not is_local(base))
         if base is not object and (odd or in_class(base.__mro__[:-1], "__init_subclass__") is not MISSING):
             name = getattr(base, "__name__", refusals.name_of(base))
             raise i.refuse(node, f"a class in a traced function that derives of {name}", "define it outside")
-    held: dict[str, Any] = {LOCAL: True, "__module__": "tracebuf", "__qualname__": node.name}
+    around = None if i.scope.closure is i.scope.lookup else i.scope.closure
+    name = f"{around.__qualname__}.<locals>.{node.name}" if isinstance(around, types.FunctionType) else node.name
+    held: dict[str, Any] = {LOCAL: i.own(Record(types.SimpleNamespace)), "__module__": "tracebuf", "__qualname__": name}
     found: list[type] = []
+    annotations: dict[str, str] = {}
 
     def seen_by(lookup: Callable[[str], Any]) -> Callable[[str], Any]:
         return lambda name: found[0] if name == "__class__" else lookup(name)
@@ -402,16 +415,48 @@ def define_class(i: Evaluator, node: ast.ClassDef, env: Env) -> type:
             target, value = statement.targets[0], statement.value
         elif isinstance(statement, ast.AnnAssign):
             target, value = statement.target, statement.value
+            annotations[ast.unparse(target)] = ast.unparse(statement.annotation)
         elif not isinstance(statement, ast.Pass) and not is_text(statement):
             raise i.refuse(statement, "this statement in a class in a traced function", "define the class outside")
         if target is not None and not isinstance(target, ast.Name):
             raise i.refuse(statement, "this statement in a class in a traced function", "define the class outside")
         if target is not None and value is not None:
-            held[target.id] = i.expr(value, {**env, **held})
+            made = field_of(i, value, {**env, **held}) if options is not None else None
+            held[target.id] = held[LOCAL].fields[target.id] = made or i.expr(value, {**env, **held})
     if own := next((name for name in BY_CPYTHON if name in held), None):
         raise i.refuse(node, f"a class with a `{own}` of its own in a traced function", "define it outside")
+    if options is not None:
+        if any(word in text for text in annotations.values() for word in ("ClassVar", "InitVar", "KW_ONLY")):
+            raise i.refuse(node, "ClassVar or InitVar in a dataclass in a traced function", "define it outside")
+        if any(is_tracers(held.get(name)) for name in annotations):
+            raise i.refuse(node, "a dataclass whose defaults only the run time knows", "pass them where it is made")
+        held["__annotations__"] = annotations
     found.append(ask(type, node.name, bases or (object,), held))
+    if options is not None:
+        found[0] = ask(dataclasses.dataclass, found[0], **options)
+        held[LOCAL].fields = {name: vars(found[0])[name] for name in held[LOCAL].fields if name in vars(found[0])}
     return found[0]
+
+
+def dataclass_options(i: Evaluator, node: ast.ClassDef, env: Env) -> dict[str, Any] | None:
+    """What `@dataclass(...)`, the only decorator of a class in a traced function, is given; None without it."""
+    options: dict[str, Any] = {}
+    for d in node.decorator_list:
+        call = d if isinstance(d, ast.Call) and not d.args else ast.Call(d, [], [])
+        options = {k.arg or "": i.expr(k.value, env) for k in call.keywords}
+        known = options.keys() <= {"frozen", "eq", "repr"} and not any(map(is_traced, options.values()))
+        if len(node.decorator_list) > 1 or i.expr(call.func, env) is not dataclasses.dataclass or not known:
+            raise i.refuse(node, "a class with such decorators in a traced function", "define it outside")
+    if node.keywords:
+        raise i.refuse(node, "a class with keywords in a traced function", "define it outside")
+    return options if node.decorator_list else None
+
+
+def field_of(i: Evaluator, node: ast.expr, env: Env) -> Any:
+    """What `field(...)` says of a field of a dataclass; None for any other expression."""
+    if not isinstance(node, ast.Call) or i.expr(node.func, env) is not dataclasses.field:
+        return None
+    return hold(dataclasses.field, **{k.arg or "": i.expr(k.value, env) for k in node.keywords})
 
 
 def method_of(
@@ -493,6 +538,8 @@ def fill_dataclass(i: Evaluator, made: Record, args: Sequence[Any], kwargs: dict
             value = bound[name]
         elif f.default_factory is not dataclasses.MISSING:
             value = i.call(None, f.default_factory, [], {})  # type: ignore[arg-type]
+        elif f.default is not dataclasses.MISSING and is_local(made.kind):
+            value = f.default
         elif f.default is not dataclasses.MISSING:
             found = partial(item_of, OfClass(made.kind, "__dataclass_fields__"), name)
             value = i.capture(name, partial(attribute_of, found, "default"), f.default, f)

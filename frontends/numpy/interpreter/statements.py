@@ -52,7 +52,7 @@ from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, power_form
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, names_in, to_split
-from tracebuf.frontends.numpy.paths.container_joins import apart
+from tracebuf.frontends.numpy.paths.container_joins import apart, is_held_once
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.iteration import (
     UNROLLED,
@@ -71,8 +71,17 @@ from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
-from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed, moved_to, python_of, size
-from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups
+from tracebuf.frontends.numpy.record.growing import (
+    form_in,
+    is_growing,
+    is_inner,
+    is_keyed,
+    mark_in,
+    moved_to,
+    python_of,
+    size,
+)
+from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.values import (
@@ -88,6 +97,7 @@ from tracebuf.frontends.numpy.record.values import (
     stand_in,
 )
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
+from tracebuf.frontends.numpy.source.own_lists import grows, is_own_list
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64
@@ -231,8 +241,35 @@ class Statements(Expressions, Protected):
 
     def stmt_Assign(self, node: ast.Assign, env: Env) -> None:
         value = self.any_expr(node.value, env)
+        if isinstance(node.value, ast.List) and type(value) is list and isinstance(node.targets[0], ast.Name):
+            if len(node.targets) == 1 and self.begun_again(node, node.targets[0].id, value, env):
+                return
         for target in node.targets:
             self.assign(target, value, env)
+
+    def begun_again(self, node: ast.Assign, name: str, items: list[Any], env: Env) -> bool:
+        """Whether `name = [...]` in a loop or branch puts these items into the list that the name holds, where nothing
+        else holds that, so that it is one list which is carried."""
+        x: Any = env.get(name)
+        plain = type(x) is list or (is_growing(x) and python_of(x) is list)
+        if not plain or self.scope.env is not env or not is_own_list(self.scope.source.node, name):
+            return False
+        if x in self.r.heap.stand_ins and grows(self.scope.source.node, name):
+            self.change(node, x)  # the loop around carries the list itself then
+        if not is_held_once(self.r, x, name, (env, {"": items})):
+            return False
+        self.at(node)
+        self.change(node, x)
+        if type(x) is list:
+            x[:] = items
+            return True
+        if mark_in(x.fields) is not None:  # it has become an item of another
+            set_contents(x, growing.begin(self, form_in(x), []).fields)
+        else:
+            growing.clear(self, node, x)
+        for value in items:
+            growing.append(self, node, x, value)
+        return True
 
     def stmt_AnnAssign(self, node: ast.AnnAssign, env: Env) -> None:
         if node.value is not None:
@@ -270,6 +307,9 @@ class Statements(Expressions, Protected):
 
     def store_elements(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any) -> None:
         """base[index] = value, of an array."""
+        value = groups.listing(self, target, value)
+        if is_growing(value) and python_of(value) in (list, tuple):
+            value = self.call(target, np.array, [value, base.dtype], {})
         value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
         subscripts.store(self.r, base, index, value)
 
@@ -434,8 +474,12 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
+        old = moved_to(self.r, old) if self.r.growth.nested else old
         if type(old) is ArrayRef and is_plain(right) and name != "MatMult":
             return self.changed(name, old, right)
+        right = groups.listing(self, ast.Pass(), right) if isinstance(old, ArrayRef) else right
+        if isinstance(old, ArrayRef) and is_growing(right) and python_of(right) in (list, tuple):
+            right = list_arrays.beside(self, ast.Pass(), old, right)[1]
         if isinstance(old, GroupRef) and name == "Add":
             groups.extend(self, ast.Pass(), old, right)
             return old

@@ -203,6 +203,8 @@ def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text
     if owner is types.SimpleNamespace:
         return called("namespace", x.known, i, node)
     if is_made_by_dataclass(owner, name):
+        if records.is_local(kind) and kind.__qualname__ == kind.__name__:
+            raise i.refuse(node, "the text of a dataclass that a function inside defines", "define it outside")
         names = [f.name for f in dataclasses.fields(kind) if f.repr]
         return called(kind.__qualname__, {n: i.attribute(node, x, n) for n in names}, i, node)
     found = i.call(node, records.special(i, node, x, name, f"has no {name}"), [], {})
@@ -370,9 +372,20 @@ def percent(i: Evaluator, node: ast.AST, template: str, values: Any) -> Text | s
         if not given:
             raise Raises(TypeError("not enough arguments for format string"))
         parts.append(percent_part(i, node, m, given.pop(0)))
-    if given:
+    if given and not is_mapping(values):
         raise Raises(TypeError("not all arguments converted during string formatting"))
     return joined_text([*parts, Text((template[end:],))])
+
+
+def is_mapping(x: Any) -> bool:
+    """Whether `%` takes a value for a mapping (PyMapping_Check), of which it need not use anything: arrays, NumPy's
+    numbers and lists too."""
+    if isinstance(x, (tuple, Text)):
+        return False
+    if isinstance(x, Record):
+        kind = python_of(x) if is_growing(x) else x.kind
+        return hasattr(kind, "__getitem__")
+    return isinstance(x, ArrayRef) or hasattr(stand_in(x) if isinstance(x, Scalar) else x, "__getitem__")
 
 
 def percent_part(i: Evaluator, node: ast.AST, m: re.Match[str], x: Any) -> Text:

@@ -45,6 +45,21 @@ def apart(r: Recorder, x: Any, env: Env) -> Any:
     return found
 
 
+def is_held_once(r: Recorder, x: Any, name: str, envs: Sequence[Env]) -> bool:
+    """Whether a container of a region around this one is held by one name alone, of those and of what containers hold:
+    the name is one of which nothing else may keep it (source/own_lists)."""
+    known = r.heap.find(x)
+    if known is None or known.home is r.frame or not r.heap.outlives(x, r) or x in r.heap.merged:
+        return False
+    if x in r.heap.origins or x in r.heap.stand_ins or r.heap.number(x) is not None:
+        return False
+    others = [*(v for env in envs for n, v in env.items() if n != name), *r.outer_values()]
+    others += [entry.of for entry in list(r.heap.known.values()) if entry.of is not x]
+    found = [leaf for v in others for leaf in leaves(v)]
+    others += [h for leaf in found for h in held_by(leaf)]
+    return not any(y is x for v in others for y in containers_in(v))
+
+
 class OtherLength(UnsupportedError):
     """The refusal of a list whose length changes on a path or in a loop, of items that no growing list holds."""
 

@@ -137,6 +137,17 @@ def next_of(items: Any, default: Any) -> Any:
     return default
 
 
+def first_given(it: Any, default: Any) -> Any:
+    """next(it, *default) of a generator function's, of which nothing more is taken."""
+    found, there = default[0] if default else None, False
+    for x in it:
+        found, there = x, True
+        break
+    if not there and not default:
+        raise StopIteration
+    return found
+
+
 def reduce_of(items: Any, total: Any, f: Any) -> Any:
     """functools.reduce(f, items, total)."""
     for x in items:

@@ -387,13 +387,14 @@ def extend(i: Evaluator, node: ast.AST, x: Record, more: Any, /) -> None:
     place = i.r.loc
     if place in i.r.growth.rolled:
         return i.append_all(node, x, more)
+    in_turn = isinstance(more, OneShotIterator)
     try:
-        known = i.iterate_static(node, more)
+        known = i.each(node, more) if in_turn else i.iterate_static(node, more)
+        for value in known:
+            append(i, node, x, value)
     except UnsupportedError:
         i.r.growth.note_long(place)
         raise
-    for value in known:
-        append(i, node, x, value)
 
 
 def pop(

@@ -402,6 +402,8 @@ def changing(change: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(i: Evaluator, node: ast.AST, x: Record, *args: Any, **kwargs: Any) -> Any:
         if isinstance(pool_form(x), Unfilled):
+            if change is growing.clear:
+                return None  # no list of these ever gets an item
             for one in args:
                 if not is_traced(one) and type(one) is not slice and not isinstance(one, int):
                     raise i.refuse(node, "an empty list that is an item is changed otherwise", "append to it")
