@@ -48,7 +48,7 @@ from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.growing import Growth, Regrow
 from tracebuf.frontends.numpy.record.heap import Heap, Record
-from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error, noting
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error, left_as_found, noting
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import late_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef
@@ -126,6 +126,14 @@ def trace(
     """Traces one call: again where that shows that lists grow whose length only the run time knows (record/growing).
     The rest as `trace_once`.
     """
+    with left_as_found():
+        return trace_as_lists_grow(function, call, raises, early, warns)
+
+
+def trace_as_lists_grow(
+    function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None, early: bool, warns: bool
+) -> Traced:
+    """As `trace_once`, again with each list that is found to grow."""
     growth = Growth()
     why: tuple[str, str, Location | None] = ("", "", None)
     of_any: UnsupportedError | None = None

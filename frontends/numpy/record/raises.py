@@ -168,6 +168,26 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
+def left_as_found() -> Iterator[None]:
+    """What `quiet()` sets for this thread is as before, whatever is raised: a RecursionError may come where a context
+    has been entered, or is left, and nothing of it has run."""
+    depths, me = _inside.depths, threading.get_ident()
+    outer, kinds, filters = depths.get(me, 0), _noted.kinds, cast(list[Any], warnings.filters)
+    with np.errstate():
+        try:
+            yield
+        finally:
+            _noted.kinds = kinds
+            if outer:
+                depths[me] = outer
+            else:
+                depths.pop(me, None)
+            if not depths:
+                while _FILTER in filters:
+                    filters.remove(_FILTER)
+
+
+@contextmanager
 def noting() -> Iterator[list[str]]:
     """The floating-point errors, as NumPy calls them, of what this thread computes inside of this and of `quiet()`."""
     outer, _noted.kinds = _noted.kinds, []
