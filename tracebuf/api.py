@@ -1274,10 +1274,12 @@ class BufferizedFunction(NativeCallable):
             return traced.call_plan
         with stages.importing():
             from tracebuf.explain.contracts import check
+            from tracebuf.frontends.numpy.source.own_sizes import sizes_named
         sizes = {s: b.value(call.values) for s, b in traced.bindings.items()}
         named = dict(zip(call.names, call.values))
         stored = frozenset(call.names[i] for i in traced.stored)
-        more = check(program.func, self.options, stored, sizes, named)
+        own = sizes_named(self.__wrapped__) if isinstance(self.options.max_bytes, str) else {}
+        more = check(program.func, self.options, stored, sizes, named, own)
         guards = *traced.guards, *(Guard("nonneg", size) for size in more if isinstance(size, Expr))
         return replace(traced.call_plan, guards=guards)
 

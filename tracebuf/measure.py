@@ -15,8 +15,9 @@ what the handler saw. A plain function may call bufferized ones: their buffers c
 (measuring/within).
 
 Beside the data of arrays, NumPy's iterator takes buffers (64 KiB for each operand that is strided, broadcast or
-converted), which no memory handler sees: in a further call tracemalloc counts them on all sides. It counts Python
-objects too, so what is under 4 KiB is taken for those.
+converted) and Python's objects take memory (lists of numbers), which no memory handler sees: in further calls hooks of
+Python's allocators count them, on all sides, and for NumPy by line (measuring/whole). Up to 4 KiB are taken for the
+usual objects.
 
 Time is CPU time of the process, the least of some rounds in which the sides take turns, without compilation and
 without counting. Not a profiler, nor a benchmark of first calls.
@@ -25,6 +26,7 @@ without counting. Not a profiler, nor a benchmark of first calls.
 from __future__ import annotations
 
 import ctypes
+import gc
 import inspect
 import sys
 import time
@@ -46,6 +48,7 @@ from tracebuf.process.display import aligned, displayed, escaped, table
 
 if TYPE_CHECKING:
     from tracebuf.measuring.lines import Line
+    from tracebuf.measuring.whole import Whole
 
 __all__ = ["Counts", "Measurement", "attributes_of", "clone_arguments", "kept_in_place", "measure", "restored"]
 
@@ -59,8 +62,6 @@ _ROUND_BYTES = 1 << 28
 _WARM_SECONDS = 0.5
 """Calls shorter than this are timed after one that is not."""
 _ALIGNMENT = 64
-_OBJECTS = 4096
-"""Up to so many bytes beside arrays are Python objects."""
 
 
 @frozen(slots=False)
@@ -79,7 +80,8 @@ class Counts:
     copied_bytes: int | None
     seconds: float
     buffer_bytes: int = 0
-    """The most that was alive at once beside the data of arrays: the buffers of NumPy's iterator, above all."""
+    """What all memory, with Python's objects and the buffers of NumPy's iterator, takes at most beyond `peak_bytes`; 0
+    up to 4 KiB."""
     page_faults: int = 0
     """How often the processor touched memory that the system had to find first: 4 KiB, as a rule."""
 
@@ -135,12 +137,15 @@ class Measurement:
         """The table of the lines, its head first; the source is last. Not `all`: without the small ones."""
         home = self.lines[0].file if self.lines else ""
         native = ("native still takes",) if self.native is not None else ()
-        head = "line", "allocations", "bytes", "most at once", "at the peak", "lives", *native, ""
+        shown = self._shown(all)
+        whole = ("in all",) if any(x.takes_more for x in shown) else ()
+        head = "line", "allocations", "bytes", "most at once", "at the peak", *whole, "lives", *native, ""
         rows: list[tuple[str, ...]] = [head]
-        for x in self._shown(all)[:most]:
+        for x in shown[:most]:
             place = "in C" if not x.line else str(x.line) if x.file == home else f"{x.file.rpartition('/')[2]}:{x.line}"
             eager = (_count(x.allocations), *map(shown_bytes, (x.allocated_bytes, x.peak_bytes, x.at_peak_bytes)))
             left = ("; ".join(x.native) or "-",) if native else ()
+            eager += (shown_bytes(x.whole_peak_bytes),) if whole else ()
             rows.append((place, *eager, shown_seconds(x.seconds) if x.seconds else "-", *left, x.text))
         return rows
 
@@ -148,7 +153,8 @@ class Measurement:
         """The lines; not `all`: without those of less than 1 KiB, where there are larger ones."""
         from tracebuf.explain.report import LITTLE
 
-        large = [x for x in self.lines if x.native_bytes is None or max(x.allocated_bytes, x.native_bytes) >= LITTLE]
+        large = [x for x in self.lines if x.native_bytes is None
+                 or max(x.allocated_bytes, x.native_bytes) >= LITTLE or x.takes_more]  # fmt: skip
         return list(self.lines) if all or not large else large
 
     def notes(self, most: int | None = None, all: bool = True) -> list[str]:
@@ -162,6 +168,7 @@ class Measurement:
             *([f"and {hidden} more: text(all=True) has all"] if hidden else []),
             *([and_more(little)] if little else []),
             *(["lives: how long an array lives, from allocation to release, on average"] if self.lines else []),
+            *([_IN_ALL] if "in all" in self.line_rows(0, all)[0] else []),
             *([f"{_count(small)} of the allocations are of up to {SMALL} bytes: {_SMALL_ARE}"] if small else []),
             *([f"{_count(self.lost)} allocations and releases came too late to be told by line"] if self.lost else []),
             *([_SUGGEST] if self.lines and self.native is None else []),
@@ -200,6 +207,7 @@ class Measurement:
 
 
 _SUGGEST = "what decorating it would gain, in a program of yours: python -m tracebuf suggest SCRIPT"
+_IN_ALL = "in all: the most at once with the buffers of NumPy's iterator and with Python's objects (lists, numbers)"
 _SMALL_ARE = "Python numbers that NumPy makes arrays of, and single numbers that it computes"
 _LINES = 12
 """The most lines in a text."""
@@ -268,6 +276,7 @@ def measure(
     >>> [(x.allocations, x.allocated_bytes) for x in measure(lambda a: np.sqrt(a + a), np.ones(1000)).lines]
     [(2, 16000)]
     """
+    from tracebuf.measuring.lines import with_whole
     from tracebuf.measuring.places import code_of
     from tracebuf.process.progress import step
 
@@ -291,7 +300,8 @@ def measure(
             g.wait()
     step("memory of compiled code")
     native = [_count_native(g, given) for g in compiled]
-    rest = _rest([original, *compiled], given, repeat)
+    rest, whole = _rest([original, *compiled], given, repeat, code_of(f.__wrapped__))
+    lines = with_whole(lines, whole)
     sides = [Counts(*memory, *more) for memory, more in zip([eager, *native], rest)]
     name = getattr(f.__wrapped__, "__name__", repr(f.__wrapped__))
     return Measurement(name, sides[0], sides[1], _beside(f, args, kwargs, lines), dict(zip(others, sides[2:])), lost)
@@ -301,6 +311,7 @@ def _measure_eager(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], repeat: int, strategies: bool | Sequence[str]
 ) -> Measurement:
     """A function that is not bufferized."""
+    from tracebuf.measuring.lines import with_whole
     from tracebuf.measuring.places import code_of
     from tracebuf.process.progress import step
 
@@ -311,9 +322,9 @@ def _measure_eager(
     run, given = _to_the_end(f), _Given(args, kwargs, ())
     step("memory")
     memory, lines, lost = _count_eager(run, given, code_of(f), within=True)
-    ((seconds, buffers, faults),) = _rest([run], given, repeat)
+    ((seconds, buffers, faults),), whole = _rest([run], given, repeat, code_of(f))
     name = str(getattr(f, "__name__", None) or getattr(getattr(f, "func", None), "__name__", repr(f)))
-    return Measurement(name, Counts(*memory, seconds, buffers, faults), None, lines, lost=lost)
+    return Measurement(name, Counts(*memory, seconds, buffers, faults), None, with_whole(lines, whole), lost=lost)
 
 
 def _to_the_end(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -352,12 +363,16 @@ def _with_strategy(f: Any, name: str) -> Any:
     return type(f)(f.__wrapped__, replace(f.options, strategy=name, **free))
 
 
-def _rest(sides: Sequence[Callable[..., Any]], given: _Given, repeat: int) -> list[tuple[float, int, int]]:
-    """Seconds, bytes of buffers and page faults of each side."""
+def _rest(
+    sides: Sequence[Callable[..., Any]], given: _Given, repeat: int, code: Any
+) -> tuple[list[tuple[float, int, int]], Whole]:
+    """Seconds, bytes of buffers and page faults of each side; all memory of the first, by line."""
+    from tracebuf.measuring.whole import traced_once, whole_of
     from tracebuf.process.progress import step
 
     step("a call to time by")
-    once = [_timed(side, given, 1)[0] for side in sides]
+    with traced_once():
+        once = [_timed(side, given, 1)[0] for side in sides]
     calls = [_calls_per_round(seconds, given) for seconds in once]
     warm = max(once) < _WARM_SECONDS
     rounds = []
@@ -367,7 +382,10 @@ def _rest(sides: Sequence[Callable[..., Any]], given: _Given, repeat: int) -> li
     least = [tuple(map(min, zip(*times))) for times in zip(*rounds)]
     step("buffers")
     buffers = [_beside_arrays(side, given) for side in sides]
-    return [(seconds, beside, round(faults)) for (seconds, faults), beside in zip(least, buffers)]
+    args, kwargs = given.clones()
+    with restored(given.kept):
+        whole = whole_of(sides[0], args, kwargs, code)
+    return [(seconds, beside, round(faults)) for (seconds, faults), beside in zip(least, buffers)], whole
 
 
 def _beside(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], lines: tuple[Line, ...]) -> tuple[Line, ...]:
@@ -437,24 +455,18 @@ def _count_native(f: _Bufferized, given: _Given) -> _Memory:
 
 
 def _beside_arrays(function: Callable[..., Any], given: _Given) -> int:
-    """The most memory of a call beside the data of arrays, as tracemalloc sees it; 0 where that is Python objects, or
-    where the program traces memory itself."""
-    import tracemalloc
-
+    """The most that all memory of a call takes beyond that of its arrays; 0 where that is the usual objects."""
     from tracebuf.backend.runtime.memory_hook import counting
+    from tracebuf.measuring.lines import OBJECTS
+    from tracebuf.measuring.tally import tallying
 
-    if tracemalloc.is_tracing():
-        return 0
     args, kwargs = given.clones()
-    with restored(given.kept), counting() as seen:
-        tracemalloc.start()
-        try:
-            function(*args, **kwargs)
-            peak = tracemalloc.get_traced_memory()[1]
-        finally:
-            tracemalloc.stop()
-    found = peak - seen.peak_bytes
-    return found if found > _OBJECTS else 0
+    gc.collect()  # as in measuring/whole
+    with restored(given.kept), counting() as seen, tallying() as all:
+        result = function(*args, **kwargs)  # alive to the end
+    del result
+    beside = all.most - seen.peak_bytes
+    return beside if beside > OBJECTS else 0
 
 
 def _calls_per_round(seconds: float, given: _Given) -> int:

@@ -166,7 +166,8 @@ class Options:
             happens in each iteration of a loop is more than any number. A program that has more raises ContractError
             when it is compiled, with the lines. An array that the function makes and returns is an allocation.
         max_bytes: the most bytes that may be alive at once, arguments not counted: an int, or a formula of the
-            parameters such as "8*n*m + a.nbytes" (also `a.size`, `a.shape[0]`, `len(a)`, //, max, min).
+            parameters such as "8*n*m + a.nbytes" (also `a.size`, `a.shape[0]`, `len(a)`, //, max, min), and of sizes of
+            them that the function names (`n, m = a.shape`).
         in_place: array parameters (a name, or several) that are updated in place: what the function stores to them is
             computed in their memory, and none of their contents are copied for something that reads them later.
 

@@ -105,7 +105,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     the page that a refusal names   process/error_pages.py, by the text of its reason;
                                     tests/language/test_golden_errors.py
     what `measure` counts by line   measuring/recorder.py, lines.py; of bufferized functions that a plain one calls:
-                                    within.py; tests/tools/test_measure_lines.py
+                                    within.py; with Python's objects: whole.py, tally.py;
+                                    tests/tools/test_measure_lines.py, tests/tools/test_line_peaks.py
     which axes may be cut, halos    `f.cut`: dask/flow.py, by op: rules.py; said by cut.py; tests/dask/test_cut.py
     the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py
     a contract that is broken       explain/contracts.py, asked by `_specialize` of api.py; tests/call/test_contracts.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -141,6 +142,48 @@ def test_an_error_has_the_entries_and_is_pickled() -> None:
 def test_what_is_no_contract(given: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         bufferize(**given)(doubled)
+
+
+def padded(u: Any, w: Any, k: int) -> Any:
+    n, m = u.shape
+    rest, pairs = len(w) - 1, n * m  # noqa: F841
+    deep: int = u.shape[-1] // 2  # noqa: F841
+    out = np.zeros((n + 2 * k, m))
+    u = u * 1.0
+    late = len(u)  # noqa: F841
+    if k:
+        odd = 3  # noqa: F841
+    twice = 1
+    for twice in range(2):
+        out[0] = twice
+    total = u.sum()  # noqa: F841
+    out[k : n + k] = u
+    return out
+
+
+@pytest.mark.parametrize("limit", ["8*n*m + 8*(n + 2*k)*m", "8*pairs + 8*m*(n + 2*k)", "16*pairs + 32*deep*k + 16*k*m"])
+def test_sizes_that_the_function_names(limit: str) -> None:
+    f = bufferize(max_bytes=limit)(padded)
+    for n, m in ((3, 5), (40, 2), (1, 1)):
+        np.testing.assert_array_equal(f(np.ones((n, m)), np.ones(3), 2), padded(np.ones((n, m)), np.ones(3), 2))
+    with pytest.raises(ContractError, match="more than the limit"):
+        bufferize(max_bytes="n*m")(padded)(np.ones((30, 50)), np.ones(3), 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("odd", "'odd' is bound in a loop or a branch"),
+        ("twice", "'twice' is bound more than once"),
+        ("late", "'late' is of 'u' after that is bound anew"),
+        ("total", "'total' is of 'u' after that is bound anew"),
+        ("out", "'out' is 'np.zeros((n + 2 * k, m))', which is no size of a parameter"),
+        ("what", "'what' is no int among the parameters, nor a size of one that the function names"),
+    ],
+)
+def test_names_that_are_no_sizes(name: str, why: str) -> None:
+    with pytest.raises(ValueError, match=f"max_bytes='8\\*{name}': {re.escape(why)}"):
+        bufferize(max_bytes=f"8*{name}")(padded)(np.ones((3, 5)), np.ones(3), 2)
 
 
 @pytest.mark.parametrize("text", ["k", "u", "u.shape", "u.shape[1]", "u.nbytes ** 2", "print()", "len(n)"])

@@ -426,6 +426,21 @@ def test_s11_names_that_exchange_their_arrays_on_many_paths():
         agree(bufferized, *arrays_to_exchange(n), n)
 
 
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0), (2, 3, 0)])
+def test_arrays_without_elements_take_turns(shape: tuple[int, ...]) -> None:
+    """All of their strides are 0, so that one made like another has its axes in the same order."""
+
+    def f(a: Any, n: int) -> Any:
+        u, other = a.copy(), np.empty_like(a)
+        for _ in range(n):
+            other[...] = u * 2
+            u, other = other, u
+        return u
+
+    for n in (0, 1, 4):
+        assert tracebuf.bufferize(f)(np.ones(shape), n).shape == shape
+
+
 def negated_where_it_raises(n, a, b):
     for _ in range(3):
         try:

@@ -380,6 +380,78 @@ def powers_of(a, x, n):
 
 
 @bufferize
+def matrix_power(a, n):
+    result = np.eye(len(a))
+    for _ in range(n):
+        result = result @ a  # A
+    return result
+
+
+@bufferize
+def by_doubling(x):
+    n = 1
+    total = 0.0
+    while n < len(x):
+        w = x[:n] * 2  # A
+        total += (w * w).sum() + w.max()
+        n *= 2
+    return total
+
+
+@bufferize
+def halves_of_rows(m):
+    total = 0.0
+    for i in range(1, len(m)):
+        part = m[:i] - m[0]  # A
+        total += np.sort(part, axis=0)[0].sum() + part.sum()
+    return total
+
+
+@bufferize
+def as_long_as_it_counts(x, n):
+    i, total = 0, 0.0
+    while i < n:
+        w = np.zeros(i + 1)  # A
+        w[-1] = x
+        total += np.cumsum(w).max()
+        i += 1
+    return total
+
+
+@bufferize
+def symmetric(a):
+    a += a.T  # A
+
+
+@bufferize
+def until_it_stays(a, x, tol):
+    k, error = 0, 1.0
+    y = x.copy()
+    while k < 20 and error > tol:
+        new = a @ y  # A
+        error = np.abs(new - y).sum()
+        y = new
+        k += 1
+    return y
+
+
+@bufferize
+def added_behind(x, k, n):
+    for _ in range(n):
+        x[k:] += x[: len(x) - k]  # A
+
+
+@bufferize
+def late(x, n):
+    for _ in range(n):
+        before = x.copy()
+        x *= 0.5
+        x += np.sqrt(before - x)
+        x -= before
+    return before.mean()
+
+
+@bufferize
 def stationary(p, x, n):
     for _ in range(n):
         new = x @ p  # A

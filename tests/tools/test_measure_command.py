@@ -114,9 +114,9 @@ def test_what_says_nothing_is_refused(module: str, capsys: pytest.CaptureFixture
         with pytest.raises(SystemExit, match="2"):
             main([f"{module}:twice", "f8[3]", *words])
         assert "no number" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="numbers"):
-        np.savez("large.npz", np.full(3, 9.0))
-        main([f"{module}:twice", "--npz", "large.npz"])
+    np.savez("large.npz", np.full(3, 9.0))
+    assert main([f"{module}:twice", "--npz", "large.npz"]) == 1
+    assert "ValueError: numbers" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -135,9 +135,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("with_tqdm", [False, True])
 @pytest.mark.parametrize("bufferized", [False, True])
-def test_progress_is_shown_on_a_terminal(
-    with_tqdm: bool, bufferized: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_is_shown_on_a_terminal(with_tqdm: bool, bufferized: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many steps as were told of before, and nothing stays; anywhere else nothing is written."""
     seen: list[tuple[int, int | None]] = []
     if with_tqdm:
@@ -163,3 +161,30 @@ def test_progress_is_shown_on_a_terminal(
     text = out.getvalue()
     assert "measure" in text and text.rpartition("\r")[2].strip() == ""
     assert with_tqdm or f"{seen[0][0]}/{seen[0][1]} buffers" in text
+
+
+def test_what_raises_what_prints_and_what_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "odd_ones.py").write_text(
+        "print('imported')\nimport tracebuf\n\n\nclass A:\n    def m(self, x):\n        return x\n\n\n"
+        "@tracebuf.bufferize\ndef scaled(u, by=2):\n    return u * by\n\n\n"
+        "def bad(x):\n    print('called')\n    raise RuntimeError('boom')\n\n\ndef loud(x):\n    print('called')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    assert main(["odd_ones:bad", "f8[10]"]) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert [line.strip() for line in said if "File" in line] == [f'File "{tmp_path}/odd_ones.py", line 17, in bad']
+    assert said[-2:] == ["RuntimeError: boom", "error: odd_ones:bad: the function raises RuntimeError"]
+    for words, why in (
+        (["odd_ones:A.m", "f8[3]"], "missing a required argument: 'x' (its parameters: (self, x))"),
+        (["odd_ones:scaled"], "missing a required argument: 'u' (its parameters: (u, by=2))"),
+        (["odd_ones:scaled", "f8[3]", "of=3"], "got an unexpected keyword argument 'of'"),
+        (["odd_ones:loud", "mean"], "a string has quotes of its own: \"'mean'\""),
+    ):
+        assert main(words) == 2
+        assert why in capsys.readouterr().err
+    assert main(["odd_ones:loud", "'mean'", "--json"]) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["name"] == "loud" and printed.err.startswith("called")

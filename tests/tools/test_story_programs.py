@@ -128,6 +128,13 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
     ("rms_filter", rounds, "donate"),
     ("cumulative_returns", lambda k, n: (r(0, k) + 1,), None),
     ("smoothed", rounds, "take turns"),
+    ("matrix_power", lambda k, n: (r(0, k, k), n), "take turns"),
+    ("until_it_stays", lambda k, n: (r(0, k, k) / (k + 1), r(1, k), 1e-3), "take turns"),
+    ("added_behind", lambda k, n: (r(0, k + 3), 2, n), "allocate once"),
+    ("by_doubling", one, "allocate once"),
+    ("halves_of_rows", lambda k, n: (r(0, k, n),), "allocate once"),
+    ("as_long_as_it_counts", lambda k, n: (0.5, n), None),
+    ("symmetric", lambda k, n: (r(0, k, k),), None),
     ("powers_of", lambda k, n: (r(0, k, k), r(1, k), n), "take turns"),
     ("stationary", lambda k, n: (r(0, k, k), r(1, k), n), "allocate once"),
     ("normalised_twice", rounds, "take turns"),
@@ -269,6 +276,28 @@ def test_a_proof_is_of_the_order_of_lines() -> None:
         assert not any("both are there" in (s.proof or "") for s in told), str(told)
     (story,) = story_science.clip_gradient.stories(r(0, 12), 0.2)
     assert story.proof is not None and "both are there at once in every order of these lines" in story.proof
+
+
+def test_an_edit_for_equal_sizes_says_so() -> None:
+    """`result @ a` has as many columns as `a`; an array made before the loop has as many as it has rows."""
+    told = story_programs.matrix_power.stories(r(0, 6, 6), 3)
+    (edit,) = told.edits
+    assert "only where a.shape[0] == a.shape[1]" in edit.caveat and "out=scratch" in edit.text
+    assert not story_programs.matrix_power.stories(r(0, 6, 5), 3).edits
+
+
+def test_loops_from_a_constant_are_counted_in_numbers() -> None:
+    """One constant may be the size of an array that is absent at first, and where a loop begins."""
+    source = story_programs.late.stories(r(0, 9), 4)
+    assert {s.how_often for s in source if s.entries[0].in_loop} == {"max(n, 0)"}
+
+
+def test_where_no_edit_was_found_the_proof_says_why() -> None:
+    told = {name: getattr(story_programs, name).stories(*given)[0].proof or "" for name, given in (
+        ("as_long_as_it_counts", (0.5, 4)), ("symmetric", (r(0, 5, 5),)))}  # fmt: skip
+    assert all(text.startswith("No edit was found (") for text in told.values())
+    assert "nothing before the loop is known to be as large" in told["as_long_as_it_counts"]
+    assert "all of whose values are computed before the first is stored" in told["symmetric"]
 
 
 def test_a_formula_says_for_which_counts_it_is() -> None:

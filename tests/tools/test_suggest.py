@@ -127,7 +127,7 @@ def test_modules_pytest_and_failures(tmp_path: Path) -> None:
     assert not any(f["function"].startswith("test") for f in functions)
     (tmp_path / "bad.py").write_text("def f():\n    return 1 / 0\nf()\n")
     ran = suggest(tmp_path, "bad.py")
-    assert ran.returncode == 1 and "nothing to decorate" in ran.stdout
+    assert ran.returncode == 1 and "Nothing to decorate" in ran.stdout
     trace = [line.strip() for line in ran.stderr.splitlines() if "File" in line]
     file = tmp_path / "bad.py"
     assert trace == [f'File "{file}", line 3, in <module>', f'File "{file}", line 2, in f'], ran.stderr
@@ -343,3 +343,27 @@ def test_allocations_of_the_run_by_function() -> None:
     assert seen["outer"].allocated_bytes >= 2 * 4 * 8000 and 0 <= seen["outer"].own_bytes - 2 * 2 * 8000 < 1000
     assert profiler.allocated_bytes >= seen["outer"].allocated_bytes + 2 * 8000
     assert 3 * 8000 <= profiler.peak_bytes < 6 * 8000
+
+
+def test_a_method_that_works_on_attributes_alone_is_seen() -> None:
+    """No array among its arguments, no call of NumPy's, no result."""
+
+    class Grid:
+        def __init__(self) -> None:
+            self.u, self.v = np.ones((2, 100_000))
+
+        def step(self, dt: float) -> None:
+            self.v += dt * (self.u**2 - self.u)
+            self.u += dt * self.v
+
+        def count(self) -> int:
+            return len([1] * 1000)
+
+    grid = Grid()
+    with (profiler := Profiler(Owner(), 1 << 30)):
+        for _ in range(4):
+            grid.step(0.1)
+            grid.count()
+    (step,) = [s for s in profiler.functions() if s.code.co_name == "step"]
+    assert step.calls == 4 and step.record is not None and step.function is not None
+    assert not any(s.code.co_name == "count" for s in profiler.functions())

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
+import traceback
 from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from importlib import import_module
 from typing import Any, get_args
 
@@ -17,6 +20,7 @@ from tracebuf.frontends.numpy.call.encoding import Stale, named
 from tracebuf.measure import Measurement, measure
 from tracebuf.options import Strategy
 from tracebuf.persist.precompile import UsageError, arguments
+from tracebuf.process.display import users_part
 from tracebuf.process.progress import shown
 from tracebuf.specs import Spec, examples
 
@@ -40,22 +44,28 @@ _UNITS = {"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def main(argv: Sequence[str]) -> int:
-    """Runs the command; the exit status. What the measured function raises passes."""
+    """Runs the command; the exit status."""
     given = parser().parse_intermixed_args(argv)
     if "" not in sys.path:
         sys.path.insert(0, "")  # as for `python -m`
     try:
-        f = function_of(given.target)
-        args, kwargs = call_of(given)
-        strategies = _strategies(given, f)
+        with _output(given.json):
+            f = function_of(given.target)
+            args, kwargs = call_of(given)
+            strategies = _strategies(given, f)
+            _check_fits(f, args, kwargs)
     except (UsageError, Stale, ImportError, OSError) as error:
         print(f"error: {given.target}: {error}", file=sys.stderr)
         return 2
     try:
-        with shown("measure", steps_of(f, given.repeat, len(strategies))):
+        with _output(given.json), shown("measure", steps_of(f, given.repeat, len(strategies))):
             measured = measure(f, *args, repeat=given.repeat, strategies=strategies, **kwargs)
     except TracebufError as error:
         print(f"error: {given.target}: {error}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        traceback.print_exception(type(error), error, users_part(error.__traceback__))
+        print(f"error: {given.target}: the function raises {type(error).__name__}", file=sys.stderr)
         return 1
     broken = list(broken_limits(measured, given))
     limits = {name: limit for name in LIMITS if (limit := getattr(given, name)) is not None}
@@ -64,6 +74,23 @@ def main(argv: Sequence[str]) -> int:
     for text in broken:
         print(f"error: {given.target}: {text}", file=sys.stderr)
     return int(bool(broken))
+
+
+def _output(json: bool) -> AbstractContextManager[Any]:
+    """Where the program prints: JSON has standard output for itself."""
+    return redirect_stdout(sys.stderr) if json else nullcontext()
+
+
+def _check_fits(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raises UsageError where these cannot be the arguments of a call."""
+    try:
+        signature = inspect.signature(f)
+    except (TypeError, ValueError):  # of C code
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        raise UsageError(f"{error} (its parameters: {signature})") from None
 
 
 def steps_of(f: Any, repeat: int, strategies: int) -> int:
@@ -180,7 +207,11 @@ def _of_words(words: Sequence[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         args, kwargs = arguments(words)
         made, named_ones, sizes = examples(args, kwargs)
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        word = next(
+            (w for w in words if w.rpartition("=")[2].isidentifier() and repr(w.rpartition("=")[2]) in str(error)), ""
+        )
+        hint = f"; a string has quotes of its own: \"'{word.rpartition('=')[2]}'\"" if word else ""
+        raise UsageError(f"{error}{hint}") from None
     if sizes:
         raise UsageError(f"a call has sizes: write a number in the place of {', '.join(sizes)}")
     _fill((args, kwargs), (made, named_ones))

@@ -27,12 +27,18 @@ from tracebuf.options import Options
 
 
 def check(
-    func: Func, options: Options, stored: frozenset[str], sizes: Mapping[Sym, int], given: Mapping[str, Any]
+    func: Func,
+    options: Options,
+    stored: frozenset[str],
+    sizes: Mapping[Sym, int],
+    given: Mapping[str, Any],
+    own: Mapping[str, ast.expr | str],
 ) -> tuple[Dim, ...]:
     """Raises ContractError where a memref program breaks a contract.
 
     `stored` are the parameters that it stores to, `sizes` the values of its symbols in this call, `given` the call's
-    arguments by parameter. Returns what must not be negative so that the contracts hold for other sizes too.
+    arguments by parameter, `own` the sizes that the function names (`sizes_named`). Returns what must not be negative
+    so that the contracts hold for other sizes too.
     """
     found = list(entries(func, sizes))
     for kind, limit in (("allocation", options.max_allocations), ("copy", options.max_copies)):
@@ -40,7 +46,7 @@ def check(
             check_count(func, kind, limit, [e for e in found if e.kind == kind])
     for name in options.in_place:
         check_in_place(func, name, name in stored, sizes)
-    return () if options.max_bytes is None else check_bytes(func, options.max_bytes, found, sizes, given)
+    return () if options.max_bytes is None else check_bytes(func, options.max_bytes, found, sizes, given, own)
 
 
 def entries(func: Func, sizes: Mapping[Sym, int]) -> Iterator[Entry]:
@@ -125,13 +131,18 @@ def sources_of(value: Value) -> Iterator[Value]:
 
 # -- bytes
 def check_bytes(
-    func: Func, limit: int | str, found: Sequence[Entry], sizes: Mapping[Sym, int], given: Mapping[str, Any]
+    func: Func,
+    limit: int | str,
+    found: Sequence[Entry],
+    sizes: Mapping[Sym, int],
+    given: Mapping[str, Any],
+    own: Mapping[str, ast.expr | str],
 ) -> tuple[Dim, ...]:
     """The peak of `lower(...).memory()` is compared with the limit; what must not be negative for other sizes."""
     contract, peak = f"max_bytes={limit!r}", memory_of(func).peak
     if peak.unknown:
         raise broken(func, contract, f"the peak is not known: {peak.unknown}", found)
-    room = sub(limit_of(func, limit, given), peak.size)
+    room = sub(limit_of(func, limit, given, own), peak.size)
     if SizeFacts().nonneg(room):
         return ()
     here = known(room, sizes)
@@ -151,8 +162,9 @@ OPERATORS: dict[type[ast.operator], Callable[[Dim, Dim], Dim]] = {
 }  # fmt: skip
 
 
-def limit_of(func: Func, text: int | str, given: Mapping[str, Any]) -> Dim:
-    """A limit as a formula of the sizes. Raises ValueError for what is none."""
+def limit_of(func: Func, text: int | str, given: Mapping[str, Any], own: Mapping[str, ast.expr | str]) -> Dim:
+    """A limit as a formula of the sizes; `own` has those that the function names. Raises ValueError for what is
+    none."""
 
     def array(node: ast.expr) -> MemRefType:
         if isinstance(node, ast.Name):
@@ -174,7 +186,13 @@ def limit_of(func: Func, text: int | str, given: Mapping[str, Any]) -> Dim:
                     return symbol.expr
                 if isinstance(given.get(name), int):
                     return int(given[name])
-                raise wrong(node, "is no int among the parameters")
+                meant = own.get(name, "is no int among the parameters, nor a size of one that the function names")
+                if isinstance(meant, str):
+                    raise wrong(node, meant)
+                try:
+                    return number(meant)
+                except ValueError as error:
+                    raise wrong(node, f"is {ast.unparse(meant)!r}, which is no size of a parameter") from error
             case ast.BinOp(left, op, right) if type(op) in OPERATORS:
                 return OPERATORS[type(op)](number(left), number(right))
             case ast.UnaryOp(ast.USub(), operand):
@@ -189,6 +207,10 @@ def limit_of(func: Func, text: int | str, given: Mapping[str, Any]) -> Dim:
                 return sizes.get(name, type_.element.dtype.itemsize)
             case ast.Subscript(ast.Attribute(x, "shape"), ast.Constant(int(k))) if k < len(array(x).shape):
                 return array(x).shape[k]
+            case ast.Subscript(ast.Attribute(x, "shape"), ast.UnaryOp(ast.USub(), ast.Constant(int(k)))) if (
+                0 < k <= len(array(x).shape)
+            ):
+                return array(x).shape[-k]
         known_ones = "ints, parameters, `a.nbytes`, `a.size`, `a.shape[0]`, `len(a)`, + - * // max min"
         raise wrong(node, f"is not supported: use {known_ones}")
 

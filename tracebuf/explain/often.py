@@ -38,11 +38,11 @@ def how_often(op: Op, func: Func, sizes: Iterable[Sym]) -> Dim | None:
 
 def size_of(value: Value, names: Mapping[Value, Sym]) -> Dim | None:
     """A number as an expression of the sizes of arguments."""
+    if (n := constant_index(value)) is not None:
+        return n
     if value in names:
         s = names[value]
         return s.expr if s.name.isidentifier() or s.name.startswith("len(") or "." in s.name else None
-    if (n := constant_index(value)) is not None:
-        return n
     op = value.defining_op
     if op is None or op.regions:
         return None

@@ -19,13 +19,16 @@ from tracebuf.explain.report import Entry, Explanation, human
 from tracebuf.frozen import frozen
 from tracebuf.measuring.places import is_users
 from tracebuf.measuring.recorder import Log, recording
+from tracebuf.measuring.whole import Whole
 from tracebuf.measuring.within import Called, watching_calls
 from tracebuf.process.display import is_ours
 
-__all__ = ["Line", "beside", "lines_of", "record"]
+__all__ = ["OBJECTS", "Line", "beside", "lines_of", "record", "with_whole"]
 
 SMALL = 16
 """Up to so many bytes are a Python number of which NumPy makes an array."""
+OBJECTS = 4096
+"""Up to so many bytes beside arrays are Python's usual objects, of which nothing is told."""
 
 
 @frozen(slots=False)
@@ -36,8 +39,9 @@ class Line:
     `allocations` and `allocated_bytes` count all, `small` those of them that are a Python number made an array;
     `peak_bytes` is the most that was alive at once of this line's, `at_peak_bytes` what of it was alive when the whole
     call had most; `kept_bytes` what was alive when the call ended (results, and what it stores in objects); `seconds`
-    is how long NumPy's arrays live, on average. `line` is 0 where none is known: in C code, and beyond the recorder's
-    limits.
+    is how long NumPy's arrays live, on average. `whole_peak_bytes` and `whole_at_peak_bytes` are of all memory, as
+    tracemalloc counts it: with the buffers of NumPy's iterator and Python's own objects, which may come at another
+    time. `line` is 0 where none is known: in C code, and beyond the recorder's limits.
     """
 
     file: str
@@ -54,6 +58,13 @@ class Line:
     """What compiled code still allocates and copies here, in words, where the function is bufferized."""
     native_bytes: int | None = 0
     """That in bytes; None where it is not known."""
+    whole_peak_bytes: int = 0
+    whole_at_peak_bytes: int = 0
+
+    @property
+    def takes_more(self) -> bool:
+        """Whether it takes more than its arrays: a hundredth, and more than some objects."""
+        return self.whole_peak_bytes - self.peak_bytes > max(OBJECTS, self.peak_bytes // 100)
 
     @property
     def text(self) -> str:
@@ -121,9 +132,9 @@ def lines_of(log: Log, code: CodeType | None = None, calls: Sequence[Called] = (
     folder = None if code is None else os.path.dirname(code.co_filename)
     places = [_place(stack, folder) for stack in log.stacks]
     callers = [_place(call.stack, folder) for call in calls]
-    found = list(dict.fromkeys([*places, *callers]))
-    number_of = {place: k for k, place in enumerate(found)}
-    line_of_stack = np.array([number_of[place] for place in places])
+    found = _one_for_each_line([*places, *callers])
+    number_of = {place[:2]: k for k, place in enumerate(found)}
+    line_of_stack = np.array([number_of[place[:2]] for place in places])
     births, deaths = _lives(log.events)
     events = log.events[births]
     line, size = line_of_stack[events["stack"]], events["size"]
@@ -142,7 +153,7 @@ def lines_of(log: Log, code: CodeType | None = None, calls: Sequence[Called] = (
     made = []
     for k, (file, number, function) in enumerate(found):
         here = line == k
-        inside = [call for call, place in zip(calls, callers) if place == found[k]]
+        inside = [call for call, place in zip(calls, callers) if place[:2] == (file, number)]
         if not here.any() and not inside:
             continue
         own = np.concatenate([births[here], dead[here]])
@@ -164,8 +175,34 @@ def lines_of(log: Log, code: CodeType | None = None, calls: Sequence[Called] = (
                 seconds=float(times[here].mean()) * 1e-9 if here.any() else 0.0,
             )
         )
-    made.sort(key=lambda x: (-x.at_peak_bytes, -x.peak_bytes, -x.allocated_bytes, x.file, x.line))
-    return tuple(made)
+    return tuple(sorted(made, key=_by_size))
+
+
+def with_whole(lines: Sequence[Line], whole: Whole) -> tuple[Line, ...]:
+    """Lines with all memory that they take; those that ask NumPy for nothing come too where they take more than some
+    objects."""
+    told = {(x.file, x.line): x for x in lines}
+    for place, (function, taken) in whole.lines.items():
+        if place in told or taken.most > OBJECTS:
+            line = told.get(place, Line(*place, function, 0, 0, 0, 0, 0, 0, 0.0))
+            most = max(taken.most, line.peak_bytes)  # compiled code's buffers are only in the other
+            told[place] = replace(line, whole_peak_bytes=most, whole_at_peak_bytes=taken.at_peak)
+    rest = {place: replace(x, whole_peak_bytes=x.peak_bytes) for place, x in told.items() if not x.whole_peak_bytes}
+    return tuple(sorted((told | rest).values(), key=_by_size))
+
+
+def _by_size(x: Line) -> Any:
+    most = max(x.at_peak_bytes, x.whole_at_peak_bytes if x.takes_more else 0)
+    return -most, -max(x.peak_bytes, x.whole_peak_bytes), -x.allocated_bytes, x.file, x.line
+
+
+def _one_for_each_line(places: Sequence[Place]) -> list[Place]:
+    """Each line once, by the name of its function rather than of a comprehension in it."""
+    found: dict[tuple[str, int], str] = {}
+    for file, line, function in places:
+        if found.get((file, line), "<").startswith("<"):
+            found[file, line] = function
+    return [(*at, function) for at, function in found.items()]
 
 
 def _lives(events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -149,6 +149,13 @@ def is_ours(file: str) -> bool:
     return file.startswith(_folders())
 
 
+def users_part(place: TracebackType | None) -> TracebackType | None:
+    """A traceback from the first frame on that is not this package's."""
+    while place is not None and is_ours(place.tb_frame.f_code.co_filename):
+        place = place.tb_next
+    return place
+
+
 @cache
 def _folders() -> tuple[str, ...]:
     rooms = (sys.modules[name] for name in ("tracebuf", "tracebuf.backend", "tracebuf.frontends"))

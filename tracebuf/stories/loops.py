@@ -17,7 +17,7 @@ import numpy as np
 from tracebuf.stories.edits import Edit
 from tracebuf.stories.lines import Cut, Source, blocks, changed, cut, put_before
 from tracebuf.stories.names import binds, copied, names_of, occurrences, reads, written
-from tracebuf.stories.rooms import Room, Rooms, large_enough
+from tracebuf.stories.rooms import Room, Rooms, large_enough, parts_of
 from tracebuf.stories.turns import NOT_RUN, Loop, filled_with, in_place_of, is_a_copy, own_turns, turns
 
 OUT = {"dot", "matmul", "cumsum", "cumprod", "take", "clip", "sum", "mean", "max", "min", "prod", "compress", "choose"}
@@ -46,7 +46,10 @@ def made_once(
             made = shapes.get(s.lineno, ())
             yield from parts_once(source, loop, s, [(text, fresh) for text in made], fresh)
             found = [(room, large) for room in rooms.get(s.lineno, ()) if (large := large_enough(source, loop, room))]
+            found += [] if found or s.lineno not in rooms else list(parts_of(source, s, bound, arrays))
             yield from parts_once(source, loop, s, [(large, f"{fresh}[:{room.size}]") for room, large in found], fresh)
+            if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Subscript) and s.lineno == s.end_lineno:
+                yield from through(source, loop, s, s.target, bound, fresh)
             if not isinstance(s, ast.Assign) or len(s.targets) != 1 or s.lineno != s.end_lineno:
                 continue
             target = s.targets[0]
@@ -56,8 +59,9 @@ def made_once(
                 if target.id in arrays and target.id not in reads(s.value):
                     yield from argument_kept(source, loop, s, target.id)
                 if s in loop.body:
-                    ways = ways_into(source, s.value, target.id)[1:]
-                    yield from turns(source, loop, loop.body.index(s), target.id, ways)
+                    ways = ways_into(source, s.value, target.id)
+                    first = ways[:1] if is_product(s.value) else []  # which takes no array besides
+                    yield from turns(source, loop, loop.body.index(s), target.id, ways[1:], first)
                     for fills in ways_into(source, s.value, fresh) if target.id in reads(s.value) else []:
                         yield from own_turns(source, loop, s, target.id, fills, fresh)
             elif isinstance(target, ast.Subscript):
@@ -84,9 +88,7 @@ def in_rooms(
             yield from before(source, loop, s, f"{fresh} = {large}", [f"{name} = {fresh}[:{room.size}]", *fills])
 
 
-def parts_once(
-    source: Source, loop: Loop, s: ast.stmt, made: Sequence[tuple[str, str]], fresh: str
-) -> Iterator[Edit]:
+def parts_once(source: Source, loop: Loop, s: ast.stmt, made: Sequence[tuple[str, str]], fresh: str) -> Iterator[Edit]:
     """A product or a running sum within a statement is computed into one array, or a part of it: `made` has the texts
     of both."""
     value = getattr(s, "value", None)
@@ -155,9 +157,7 @@ def into_the_old(source: Source, s: ast.Assign, fills: Sequence[str]) -> Iterato
         yield Edit("allocate once", f"put {shown} into line {s.lineno}", source.file, changes)
 
 
-def likes(
-    source: Source, loop: Loop, s: ast.Assign, bound: set[str], arrays: Sequence[str]
-) -> list[str]:
+def likes(source: Source, loop: Loop, s: ast.Assign, bound: set[str], arrays: Sequence[str]) -> list[str]:
     """Arrays that are there before the loop, and may be such as an expression makes."""
     there = [n for n in sorted(reads(s.value)) if occurrences(source.node, n) > occurrences(loop, n) or n in arrays]
     subscripts = [n for n in ast.walk(s.value) if isinstance(n, ast.Subscript) and not reads(n) & bound]
@@ -263,11 +263,15 @@ def called_of_numpy(call: ast.expr) -> str | None:
 
 
 def through(
-    source: Source, loop: Loop, s: ast.Assign, target: ast.Subscript, bound: set[str], name: str
+    source: Source, loop: Loop, s: ast.Assign | ast.AugAssign, target: ast.Subscript, bound: set[str], name: str
 ) -> Iterator[Edit]:
-    """`x[i:j] = expr`, of elements that it overwrites: computed into one array, then stored."""
+    """`x[i:j] = expr`, or `+=`, of elements that it overwrites: computed into one array, then stored."""
     place, value = source.text(target), source.text(copied(s.value) or s.value)
-    like = empty_like(target, bound)
+    like, sign = empty_like(target, bound), ""
+    if isinstance(s, ast.AugAssign):
+        if (op := SIGNS.get(type(s.op))) is None:
+            return
+        sign = op
     if place is not None and value is not None and like is not None and reads(target.value) & reads(s.value):
         for fills in [[f"{name}[...] = {value}"], *ways_into(source, s.value, name)[1:]]:
-            yield from before(source, loop, s, f"{name} = {like}", [*fills, f"{place} = {name}"])
+            yield from before(source, loop, s, f"{name} = {like}", [*fills, f"{place} {sign}= {name}"])

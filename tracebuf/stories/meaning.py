@@ -21,14 +21,18 @@ from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.bufferization import MaterializeInDestination
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
-from tracebuf.ops.control.checks import may_stop
+from tracebuf.ops.control.checks import Check, may_stop
 from tracebuf.ops.memory.indexing import constant_index
+from tracebuf.ops.scalars.arith import CmpI
 from tracebuf.stories.parts import Mixed, Part, Parts, Stored
 
 MOST_STEPS = 200_000
 """After so many ops looked at there is no answer."""
 _SILENT = ("reason", "conflict", "conflicts")
 """Attributes that say nothing of what is computed."""
+
+
+_TRUE = ("true",)
 
 
 class TooLong(Exception):
@@ -48,13 +52,16 @@ class Meaning:
     effects: tuple[int, ...]
 
 
-def meaning(func: Func, numbers: Numbers, peeled: bool = False) -> Meaning | None:
+def meaning(
+    func: Func, numbers: Numbers, peeled: bool = False, equal: Sequence[tuple[str, str]] = ()
+) -> Meaning | None:
     """Of a traced program; None where that takes too long, or it calls traced functions. `peeled`: where its own loops
-    from 0 run at least once, of which the first iteration is taken out, as tracing does to see what a name is."""
+    from 0 run at least once, of which the first iteration is taken out, as tracing does to see what a name is.
+    `equal`: where sizes of these names are equal."""
     if func.callees:
         return None
     try:
-        return _Numbering(numbers, peeled).of(func)
+        return _Numbering(numbers, peeled).of(func, equal)
     except (TooLong, RecursionError):
         return None
 
@@ -74,11 +81,15 @@ class _Numbering:
         self.steps = [0]
         """How many ops were looked at; shared by all that is within."""
         self.parts = Parts(self.number)
+        self.same: dict[Value, Value] = {}
+        """Sizes that are equal to others: those have their numbers."""
         self.blocks: dict[Hashable, tuple[_Numbering, list[int], bool]] = {}
         """What was numbered within, what it does besides, and whether arrays are stored over there: once for all
         results of a loop or a branch."""
 
-    def of(self, func: Func) -> Meaning:
+    def of(self, func: Func, equal: Sequence[tuple[str, str]]) -> Meaning:
+        sizes = {s.name: v for s, v in func.symbols.items()}
+        self.same.update((sizes[b], sizes[a]) for a, b in equal if a in sizes and b in sizes)
         for k, arg in enumerate(func.args):
             self.known[arg] = self.number(("argument", k, str(arg.type)))
         for s, v in func.symbols.items():
@@ -114,18 +125,23 @@ class _Numbering:
             raise TooLong
         if op.terminator:
             return
-        if (acting := acts(op)) and not is_open(op):
+        if (acting := acts(op)) and not is_open(op) and not self.always_holds(op):
             whole = self.number((self.key(op), tuple(map(self.region, op.regions))))
             for result in op.results:
                 self.known[result] = self.number((whole, result.index))
             yield whole
             return
         for result in op.results:
-            self.known[result] = self.value(op, result.index)
+            same = self.known.get(self.same[result]) if result in self.same else None
+            self.known[result] = self.value(op, result.index) if same is None else same
             if result.type is INDEX and (dim := self.dim(op)) is not None:
                 self.parts.dims.setdefault(self.known[result], dim)
-        if acting:
-            yield self.effect(op)
+        if acting and is_open(op) and (found := self.effect(op)) is not None:
+            yield found
+
+    def always_holds(self, op: Op) -> bool:
+        """Whether it is a check of what is always so."""
+        return isinstance(op, Check) and self.known[op.operand(0)] == self.number(_TRUE)
 
     def value(self, op: Op, index: int) -> int:
         """The number of a result of an op, whatever the op does besides."""
@@ -150,18 +166,22 @@ class _Numbering:
         if isinstance(op, scf.While):
             numbers, inner, _ = self.loop(op, [op.passed[index].value])
             return self.number(("while", *numbers, inner.known[op.passed[index].value]))
+        if isinstance(op, CmpI) and op.attrs["predicate"] == "eq" and len({self.known[v] for v in op.operands}) == 1:
+            return self.number(_TRUE)
         if isinstance(op, scf.If):
             found = [self.branch(block)[0].known[block.terminator.operand(index)] for block in op.branches]
             return self.number(("if", self.known[op.operand(0)], *found))
         return self.number((self.key(op), index, tuple(map(self.region, op.regions))))
 
-    def effect(self, op: Op) -> int:
-        """The number of what a loop or a branch does besides computing values."""
+    def effect(self, op: Op) -> int | None:
+        """The number of what a loop or a branch does besides computing values; None where that is nothing."""
         if isinstance(op, scf.If):
             ways = [tuple(self.branch(block)[1]) for block in op.branches]
-            return self.number(("if does", self.known[op.operand(0)], *ways))
+            return self.number(("if does", self.known[op.operand(0)], *ways)) if any(ways) else None
         assert isinstance(op, scf.Loop)
         numbers, inner, done = self.loop(op, list(asked_by_effects(op)))
+        if not done and not op.may_not_end:
+            return None
         return self.number(("loop does", op.name, *numbers, tuple(done)))
 
     def part(self, op: tensor.SliceOp) -> Part:
@@ -218,7 +238,7 @@ class _Numbering:
         comes from, in the order in which they are met. With the numbering of one iteration, and the numbers of what
         that does besides."""
         asked = [*asked, op.before.terminator.operand(0)] if isinstance(op, scf.While) else asked
-        order = carried_for(op, asked)
+        order = [k for k in carried_for(op, asked) if k not in self.kept(op)]
         covered = self.parts.covered
         inner, done = self.iteration(op, order)
         if self.parts.covered > covered and (fewer := self.needed(op, asked, order)) != order:
@@ -238,6 +258,13 @@ class _Numbering:
                 rules = self.known[op.operand(2)], *rules[1:]
         return (rules, inits, tuple(inner.known[handed_on(op, k)] for k in order)), inner, done
 
+    def kept(self, op: scf.Loop) -> dict[int, int]:
+        """The numbers of the carried values that stay what they begin as, a value from before the loop."""
+        if not isinstance(op, scf.For):
+            return {}
+        begin = {k: self.known[u.value] for k, u in enumerate(op.inits)}
+        return {k: n for k, n in begin.items() if self.known.get(handed_on(op, k)) == n}
+
     def needed(self, op: scf.Loop, asked: Sequence[Value], order: Sequence[int]) -> list[int]:
         """Of carried values those that what is asked for depends on: with other ones it has other numbers."""
         known = self.iteration(op, order)[0].known
@@ -250,9 +277,7 @@ class _Numbering:
             pending += [handed_on(op, k) for k in new]
         return [k for k in order if k in found]
 
-    def iteration(
-        self, op: scf.Loop, order: Sequence[int], other: int | None = None
-    ) -> tuple[_Numbering, list[int]]:
+    def iteration(self, op: scf.Loop, order: Sequence[int], other: int | None = None) -> tuple[_Numbering, list[int]]:
         """The numbering of one iteration; with another value for the carried one of number `other`. Made once."""
         key = op, *order, ("other", other)
         if key not in self.blocks:
@@ -261,16 +286,16 @@ class _Numbering:
             self.parts.covered += 1
         return self.blocks[key][:2]
 
-    def numbered(
-        self, op: scf.Loop, order: Sequence[int], other: int | None
-    ) -> tuple[_Numbering, list[int], bool]:
+    def numbered(self, op: scf.Loop, order: Sequence[int], other: int | None) -> tuple[_Numbering, list[int], bool]:
         covered = self.parts.covered
         labels: dict[Value, Hashable] = {a: ("not asked for", id(a)) for a in op.regions[0].block.args}
         if isinstance(op, scf.For):
             labels[op.body.args[0]] = ("counts", self.depth + 1)
+        kept = self.kept(op)
         for place, k in enumerate(order):
             labels[op.args[k]] = ("other" if k == other else "carried", self.depth + 1, place, str(op.args[k].type))
         inner = self.inside(labels)
+        inner.known.update((op.args[k], n) for k, n in kept.items())
         if isinstance(op, scf.For) and (count := self.parts.named.get(op.body.args[0])) is not None:
             self.parts.dims.setdefault(inner.known[op.body.args[0]], count)
         effects = inner.all_met(op.regions[0].block)
@@ -283,7 +308,7 @@ class _Numbering:
         """The numbering within a region, of whose arguments are these labels."""
         made = _Numbering(self.numbers)
         made.known = ChainMap({v: self.number(label) for v, label in labels.items()}, self.known)
-        made.depth, made.steps, made.parts = self.depth + 1, self.steps, self.parts
+        made.depth, made.steps, made.parts, made.same = self.depth + 1, self.steps, self.parts, self.same
         return made
 
 

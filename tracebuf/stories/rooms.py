@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Expr, Sym, symbols, terms_of
@@ -70,3 +70,20 @@ def large_enough(source: Source, loop: ast.For | ast.While, room: Room) -> str |
     size = size[1:-1] if size == worst and room.rises else size
     natural = re.fullmatch(r"len\(\w+\)|\w+\.shape\[\d+\]", size)
     return f"np.empty({size if natural else f'max({size}, 0)'}, {room.dtype})"
+
+
+def parts_of(source: Source, s: ast.stmt, bound: Collection[str], arrays: Sequence[str]) -> Iterator[tuple[Room, str]]:
+    """Of a statement with a part of an argument (`x[:k] * 2`, with `k` of the loop), which is never larger than that:
+    an array like the part, and the text of an empty one like the argument."""
+    for part in ast.walk(s):
+        if not isinstance(part, ast.Subscript) or not isinstance(part.value, ast.Name) or part.value.id not in arrays:
+            continue
+        text, name = source.text(part), part.value.id
+        if (
+            text is not None
+            and isinstance(part.slice, ast.Slice)
+            and isinstance(part.ctx, ast.Load)
+            and (name not in bound and reads(part.slice) & {*bound})
+        ):
+            yield Room("", f"len({text})", True, f"{name}.dtype"), f"np.empty({name}.shape, {name}.dtype)"
+            return

@@ -43,8 +43,10 @@ from tracebuf.stories.trials import (
     difference,
     kept_by,
     measured,
+    new_equal,
     once_is_less,
     removes,
+    shown_size,
     tried,
     variant,
 )  # fmt: skip
@@ -313,6 +315,9 @@ def found_edits(
             left[entries[0].kind] -= fewer
             if once or fewer:
                 sure = measured(base, edit, given)
+                if sure is not None and (equal := new_equal(base.guards, made.guards)):
+                    only = "only where " + " and ".join(f"{shown_size(a)} == {shown_size(b)}" for a, b in equal)
+                    sure = replace(sure, caveat="; ".join(filter(None, (sure.caveat, only))))
                 if sure is not None:
                     formula = difference(base, made)
                     axes = " and ".join(f"{name} >= 2" for name in base.axes)
@@ -367,7 +372,7 @@ def story(base: Variant, group: Group, edit: Edit | None, tries: tuple[int, int,
     after = read is not None and WHOLE not in entry.reason and ELSEWHERE not in entry.reason
     rule = conflict.rule if conflict is not None else "read after write" if after else rule_of(entry)
     kind = "allocation and copy" if len(group) == 2 else entry.kind
-    proof = None if edit is not None else proof_of(base, entry, (written, read, defined), *tries)
+    proof = None if edit is not None else proof_of(base, op, entry, (written, read, defined), *tries)
     return Story(
         kind, entry.location, None if as_formulas else entry.bytes, entry.size, times,
         "" if often is None else str(often), entry.reason, rule, entry.lives, written, read, defined, edit, proof,
@@ -413,7 +418,7 @@ def rule_of(entry: Entry) -> str:
 
 
 def proof_of(
-    base: Variant, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int, donated: bool
+    base: Variant, op: Op, entry: Entry, places: Sequence[Location | None], tried_: int, all_: int, donated: bool
 ) -> str:
     """Why the values themselves demand it, where that is known; that no edit was found, where it is not."""
     if base.impure:
@@ -433,7 +438,28 @@ def proof_of(
                "both are there at once in every order of these lines")  # fmt: skip
     number = f"{tried_} {'was' if tried_ == 1 else 'were'} tried" if tried_ else "there was none to try"
     number = f"in the time there was {tried_} of {all_:,} were tried" if tried_ < all_ else number
-    return f"{why}; no edit was found ({number})." if why else f"No edit was found ({number})."
+    if why:
+        return f"{why}; no edit was found ({number})."
+    return f"No edit was found ({number}){because(base, op, entry, written, read)}."
+
+
+def because(base: Variant, op: Op, entry: Entry, written: Location | None, read: Location | None) -> str:
+    """What stands in the way, without being a proof; behind a colon."""
+    if entry.in_loop and is_counted(base, op):
+        return ": its size changes from iteration to iteration, and nothing before the loop is known to be as large"
+    if entry.lives == "result":
+        return ": each iteration makes an array, and the last one is returned"
+    over = "stores over elements" in entry.reason or "also overwrites" in entry.reason
+    if over and written is not None and read is not None and written.line == read.line:
+        return (f": line {written.line} stores over elements that it reads, in one statement, all of whose values are "
+                "computed before the first is stored")  # fmt: skip
+    return ""
+
+
+def is_counted(base: Variant, op: Op) -> bool:
+    """Whether the size of an array is none of arguments, but one that a loop counts or finds."""
+    shape = op.result.memref_type.shape if isinstance(op, memref.Alloc) else ()
+    return any(s not in base.sizes for d in shape for s in symbols(d))
 
 
 def needs_both(traced: Func, written: Location, read: Location, defined: Location | None) -> bool:

@@ -4,6 +4,7 @@ takes; then both run on copies of the arguments, and the counters of compiled co
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +23,7 @@ from tracebuf.frontends.numpy.interpreter.trace import Traced
 from tracebuf.frozen import frozen
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Op
-from tracebuf.ir.dims import Dim, Expr, Sym, constant_part, sub, substitute, symbols
+from tracebuf.ir.dims import Dim, Expr, Sym, constant_part, sub, substitute, symbols, terms_of
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import MemRefType
 from tracebuf.measure import clone_arguments, kept_in_place, restored
@@ -154,11 +155,38 @@ def tried(base: Variant, edit: Edit, given: Arguments, numbers: Numbers) -> Vari
         options = with_options(base.options, edit)
         try:
             found = read(base.make, function, options, given, numbers, edit.runs_once)
-            if found.meaning is None or found.meaning != base.meaning or found.impure != base.impure:
+            if found.impure != base.impure or not same_meaning(base, found, numbers, edit.runs_once):
                 return None
             return variant(base.make, function, options, given, numbers, found)
         except Exception:  # what the edit made of the function is no program, or raises
             return None
+
+
+def same_meaning(base: Variant, found: Reading, numbers: Numbers, peeled: bool) -> bool:
+    """Whether a program computes the same; where it is only for equal sizes, the other one for those."""
+    if found.meaning is None or found.meaning == base.meaning:
+        return found.meaning is not None
+    equal = new_equal(base.guards, found.traced.guards)
+    if not equal:
+        return False
+    one = meaning(base.traced, numbers, False, equal)
+    return one is not None and one == meaning(found.traced.func, numbers, peeled, equal)
+
+
+def new_equal(before: Sequence[Guard], after: Sequence[Guard]) -> list[tuple[str, str]]:
+    """The names of sizes that a program wants to be equal, and another does not."""
+    known, found = {str(g.expr) for g in before if g.kind == "zero"}, []
+    for g in after:
+        if g.kind == "zero" and str(g.expr) not in known and sorted(terms_of(g.expr).values()) == [-1, 1]:
+            names = sorted(s.name for s in symbols(g.expr))
+            if len(names) == 2 and len(terms_of(g.expr)) == 2 and all(len(atoms) == 1 for atoms in terms_of(g.expr)):
+                found.append((names[0], names[1]))
+    return found
+
+
+def shown_size(name: str) -> str:
+    """The name of a size as Python has it: `u.shape[1]`."""
+    return re.sub(r"(\w+)\.(\d+)$", r"\1.shape[\2]", name)
 
 
 def removes(base: Variant, made: Variant, edit: Edit, lines: set[int], entry: Entry) -> bool:

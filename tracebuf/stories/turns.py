@@ -32,17 +32,19 @@ def in_place_of(source: Source, s: ast.stmt, instead: Sequence[str]) -> str:
 
 
 def turns(
-    source: Source, loop: Loop, k: int, name: str, ways: Sequence[Sequence[str]] = ()
-) -> Iterator[Edit]:
-    """`new = u.copy()` (or an empty array like u, or a value), at the end of the iteration `u = new`: two arrays that
-    take turns. Two new ones where `u` is an argument, which is not to be stored to. `ways`: others to compute it."""
-    s, last = loop.body[k], loop.body[-1]
+    source: Source, loop: Loop, k: int, name: str, ways: Sequence[Sequence[str]] = (),
+    first: Sequence[Sequence[str]] = (),
+) -> Iterator[Edit]:  # fmt: skip
+    """`new = u.copy()` (or an empty array like u, or a value), later in the iteration `u = new`: two arrays that take
+    turns. Two new ones where `u` is an argument, which is not to be stored to. `ways`: others to compute it; `first`:
+    better ones."""
+    s, last, other = loop.body[k], loop.body[-1], None
     assert isinstance(s, ast.Assign)
     value = source.text(s.value)
-    other: str | None = None
-    if isinstance(last, ast.Assign) and len(last.targets) == 1 and isinstance(last.targets[0], ast.Name):
-        if isinstance(last.value, ast.Name) and last.value.id == name and last is not s:
-            other = last.targets[0].id
+    for later in loop.body[k + 1 :]:
+        if isinstance(later, ast.Assign) and len(later.targets) == 1 and isinstance(later.targets[0], ast.Name):
+            if isinstance(later.value, ast.Name) and later.value.id == name:
+                last, other = later, later.targets[0].id
     if other is None or value is None or occurrences(source.node, name) != occurrences(loop, name):
         return
     fill, call = f"{name}[...] = {value}", s.value
@@ -50,7 +52,7 @@ def turns(
         fill = f"{name}[...] = {ast.unparse(of)}"
     elif (number := filled_with(call)) is not None:
         fill = f"{name}[...] = {number}" if number else ""
-    for fills in [[fill], *ways]:
+    for fills in [*first, [fill], *ways]:
         cuts = cut(s, in_place_of(source, s, fills)), cut(last, f"{other}, {name} = {name}, {other}")
         filled = " and ".join(f"`{text}`" for text in fills) if fill else "nothing"
         if cuts[0] is not None and cuts[1] is not None:

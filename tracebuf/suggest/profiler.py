@@ -190,7 +190,7 @@ class _Thread:
         seen.own += seconds - entered.below
         seen.own_bytes += size - entered.bytes_below
         seen.depth -= 1
-        seen.uses_numpy = seen.uses_numpy or isinstance(result, np.ndarray)
+        seen.uses_numpy = seen.uses_numpy or size > entered.bytes_below or isinstance(result, np.ndarray)
         if above is not None:
             above.below += seconds
             above.bytes_below += size

@@ -8,10 +8,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
-from types import CodeType, ModuleType, TracebackType
+from types import CodeType, ModuleType
 from typing import Any
 
-from tracebuf.process.display import is_ours
+from tracebuf.process.display import users_part
 
 __all__ = ["NotFound", "script", "module", "run"]
 
@@ -74,7 +74,7 @@ def run(start: Callable[[], Any], argv: Sequence[str], watching: AbstractContext
         print("interrupted", file=sys.stderr)
         return _INTERRUPTED
     except BaseException as error:
-        traceback.print_exception(type(error), error, _users(error.__traceback__))
+        traceback.print_exception(type(error), error, users_part(error.__traceback__))
         return 1
     return 0
 
@@ -85,10 +85,3 @@ def _status(code: Any) -> int:
         return code or 0
     print(code, file=sys.stderr)
     return 1
-
-
-def _users(place: TracebackType | None) -> TracebackType | None:
-    """A traceback from the program's first frame on."""
-    while place is not None and is_ours(place.tb_frame.f_code.co_filename):
-        place = place.tb_next
-    return place

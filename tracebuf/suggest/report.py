@@ -130,7 +130,11 @@ class Report:
             took = f"about {shown_seconds(left)}; compiling them, once, {shown_seconds(first)}"
             return f"{ran}. With @tracebuf.bufferize on {names} it takes {took}:"
         if not self.findings:
-            return f"{ran}. No function of yours that is not decorated already works with NumPy: nothing to decorate."
+            return (
+                f"{ran}. Nothing to decorate: no function of yours works with NumPy, but for those decorated already."
+            )
+        if any(f.trial.measured is not None and _gain(f.trial.measured) >= _GAIN for f in self.of("no gain")):
+            return f"{ran}. In so short a run no decorator pays: what compiling takes is more than it saves."
         return f"{ran}. There is no function to decorate as it is."
 
     def _table(self) -> str:

@@ -95,7 +95,10 @@ def as_it_is(r: Recorder, ref: ArrayRef) -> ArrayRef:
 
 def k_order(a: ArrayRef) -> tuple[int, ...]:
     """The axes of a copy in K-order, outermost first: by falling strides, so that repeated axes come innermost
-    (PyArray_CreateSortedStrideAxes; the order of elementwise results differs there)."""
+    (PyArray_CreateSortedStrideAxes; the order of elementwise results differs there). Of an array without elements all
+    strides are 0."""
+    if 0 in a.shape:
+        return tuple(range(a.ndim))
     return tuple(sorted(range(a.ndim), key=lambda k: (a.is_repeated(k), a.stride_rank(k) or (), k)))
 
 
