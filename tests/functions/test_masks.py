@@ -372,3 +372,11 @@ def test_places_of_numbers_that_are_not_zero(text: str) -> None:
     f = climb(program(f"def f(a, b): return {text}"), (np.array([[3, 0, 5, 1]]), np.array([[1.0, 0, np.nan, -0.0]])))
     numbers = np.ones((2, 3))
     assert f.trace(numbers > 0, numbers > 0)[1].masks == 0 < f.trace(numbers, numbers)[1].masks
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0), (0, 0), (2, 3)])
+def test_what_is_stored_where_an_empty_mask_is_of_another_shape(shape: tuple[int, int]) -> None:
+    """An axis without elements fits every axis, and the index is then one of index arrays, whose message it has."""
+    f = tracebuf.bufferize(program("def f(a, m, v):\n    a[m] = v"))
+    for given in ((2, 3), (3,), (1,), (1, 1), (2,)):
+        agree(f, np.ones((2, 3)), np.zeros(shape, bool), np.zeros(given))

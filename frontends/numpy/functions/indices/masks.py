@@ -152,7 +152,7 @@ def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
         check_number(r, value, at.base, as_array=True)
         return select(r, at, value)
     given = value.shape
-    if not is_whole(at):
+    if not is_whole(r, at):
         value = drop_leading_ones(r, value, len(at.kept) + 1, lambda: at.shape([count_of(r, at.arrays[0])]))
     if value.ndim <= after:
         return select(r, at, value)
@@ -161,9 +161,12 @@ def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
     expand(r, at, value, given)
 
 
-def is_whole(at: Advanced) -> bool:
-    """Whether the index is nothing but a mask of all axes, for which NumPy has a rule of its own."""
-    return len(at.parts) == 1 and not at.kept
+def is_whole(r: Recorder, at: Advanced) -> bool:
+    """Whether the index is nothing but a mask of all axes, for which NumPy has a rule of its own; not where an axis of
+    the mask is empty, and that of the array is not (`check_mask`)."""
+    if len(at.parts) != 1 or at.kept:
+        return False
+    return all(r.ask_equal(n, size) is not False for n, size in zip(at.arrays[0].shape, at.source.shape))
 
 
 def mask_view(at: Advanced) -> tuple[ArrayRef, ArrayRef]:
@@ -200,7 +203,7 @@ def expand(r: Recorder, at: Advanced, value: ArrayRef, given: Sequence[Dim]) -> 
     mask = at.arrays[0]
     n = count_of(r, mask)
     shape = at.shape([n])
-    if is_whole(at):
+    if is_whole(r, at):
         message = "NumPy boolean array indexing assignment "
         if value.ndim > 1:
             r.fail("TypeError", f"{message}requires a 0 or 1-dimensional input, input has {value.ndim} dimensions")
