@@ -913,8 +913,9 @@ def f(a):
 
 
 def test_lists_begun_again() -> None:
-    for x in (X, X[:1], X[:2], -np.abs(X[:7])):
-        agree(begun_again, x)
+    x = np.round(X * 8) / 8  # of which sums are exact in any order
+    for part in (x, x[:1], x[:2], -np.abs(x[:7])):
+        agree(begun_again, part)
 
 
 def stored_into_arrays(x):

@@ -91,7 +91,7 @@ TUPLE_BLOCKS = ("for k, t in p[:9]:", "if p and p[-1][0] > k:", "while p and len
 ARRAY_BLOCKS = ("for y in h[:5]:", "if h and h[0][1] > t:", "for y, x in zip(h[:4], {a}):")
 TABLE_BEGIN = ("[[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]]", "[[v[0], w[0]], [v[1], v[2]], [w[3], x]]",
                "[[x, t] for x, t in zip(v[:4], w)]", "[[0.0] * 3 for _ in range(4)]")  # fmt: skip
-TABLE_BLOCKS = ("for row in g[:4]:", "for y in list(g[k % 3]):", "if g[k % 3][0] > t:", "for y in g[k % 3]:",
+TABLE_BLOCKS = ("for row in g[:4]:", "for y in list(g[k % 3])[:4]:", "if g[k % 3][0] > t:", "for y in g[k % 3][:6]:",
                 "if len(g[0]) < 5:", "for k, row in enumerate(g[:3]):")  # fmt: skip
 RECORD_BLOCKS = ("for r in d[:5]:", "if d and d[-1]['x'] > t:", "if r is d[0]:", "for k, q in enumerate(d[:4]):",
                  "if r['x'] > 0:")  # fmt: skip
