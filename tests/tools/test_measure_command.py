@@ -71,6 +71,7 @@ def test_arguments_come_from_words_files_and_factories(module: str, capsys: pyte
     np.save("one.npy", np.zeros(100))
     for words in (
         ["f8[100]"], ["f8[100]", "b=0.5"], ["scale=2.0", "a=f8[100]"], ["--args", "a=f8[100]", "scale=2.0"],
+        ["--args", "a=f8[100],scale=2.0, b=f8[100]"],
         ["--npz", "state.npz"], ["--npz", "named.npz", "scale=2.0"], ["--npz", "one.npy", "2.0"],
         ["--factory", f"{module}:given"], ["--factory", f"{module}:by_name", "b=f8[100]"],
     ):  # fmt: skip

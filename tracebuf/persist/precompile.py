@@ -126,7 +126,7 @@ def arguments(words: Sequence[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call, positional and by keyword."""
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    for word in words:
+    for word in (one for given in words for one in separate(given)):
         if match := _KEYWORD.fullmatch(word):
             kwargs[match[1]] = argument(match[2])
         elif kwargs:
@@ -134,6 +134,20 @@ def arguments(words: Sequence[str]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         else:
             args.append(argument(word))
     return tuple(args), kwargs
+
+
+def separate(word: str) -> list[str]:
+    """The arguments in a word, which commas before names separate: `a=f8[9, 9],n=5`."""
+    commas, depth, quote = list[int](), 0, ""
+    for k, c in enumerate(word):
+        if quote or c in "'\"":
+            quote = "" if c == quote else quote or c
+            continue
+        depth += (c in "([{") - (c in ")]}")
+        if c == "," and not depth and re.match(r"\s*[^\W\d]\w*\s*=(?!=)", word[k + 1 :]):
+            commas.append(k)
+    begins, ends = [0, *(k + 1 for k in commas)], [*commas, len(word)]
+    return [word[a:b].strip() for a, b in zip(begins, ends)] if commas else [word]
 
 
 def argument(text: str) -> Any:
