@@ -851,6 +851,17 @@ def test_put_into_itself_in_a_loop_or_branch(f):
         tracebuf.bufferize(f)(np.ones(3), SimpleNamespace(parts=0, count=2.0))
 
 
+def grown_within_itself(c, p):
+    for _ in range(3):
+        p.parts[1] = p.parts
+        p.parts[:1] = c
+
+
+def test_a_list_within_itself_that_grows():
+    """It was a RecursionError inside: what items are was asked of the list in the list, and so on."""
+    refused(grown_within_itself, np.ones(5), SimpleNamespace(parts=[1.0, 2.0]))
+
+
 def one_of_two_lists(a):
     p, q = [a], [a]
     r = p if a[0] > 3 else q

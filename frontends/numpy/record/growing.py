@@ -188,17 +188,20 @@ NOTHING = Several(tuple, ())
 
 
 def form_of(
-    x: Any, canon: Callable[[Dim], Dim], inner: Callable[[Any], Form | Unfilled | None] | None = None
+    x: Any, canon: Callable[[Dim], Dim], inner: Callable[[Any], Form | Unfilled | None] | None = None,
+    around: tuple[Any, ...] = (),
 ) -> Form | None:
     """The form of an item, of sizes in one expression each (`canon`); None for what such a list does not hold. `inner`:
-    that of the items of a list that is one, where such are references."""
+    that of the items of a list that is one, where such are references; `around`: the lists that the item is in."""
+    if any(x is y for y in around):
+        return None
     if inner is not None and is_list(x):
         within = inner(x)
         return None if within is None else Lists(within)
     if inner is not None and isinstance(x, Record) and is_row(x):
         return x.kind.pool  # type: ignore[attr-defined, no-any-return]
     if inner is not None and type(x) is dict:
-        values = form_of(tuple(x.values()), canon, inner)
+        values = form_of(tuple(x.values()), canon, inner, (*around, x))
         return Dicts(tuple(x), values) if isinstance(values, Several) else None
     if isinstance(x, ArrayRef):
         fits = x.ndim and not any(end.storage.picked for end in ends(x)) and in_c_order(x)
@@ -209,7 +212,7 @@ def form_of(
             return known_texts(ends(x)) if known else Texts((found[0],))
         kinds = kinds_of(x)
         return None if kinds is None else one_of(kinds)
-    parts = [f for f in (form_of(part, canon, inner) for part in x) if f is not None]
+    parts = [f for f in (form_of(part, canon, inner, (*around, x)) for part in x) if f is not None]
     return Several(type(x), tuple(parts)) if parts and len(parts) == len(x) else None
 
 
