@@ -146,8 +146,9 @@ class Options:
         static_argnames: parameters (a name, or several) whose arguments are constants while tracing, and part of the
             key: modes, axes, functions, anything hashable. Each value has a program of its own.
         tier: "auto": the first call of a program that is long to compile runs code that was made quickly, while a
-            thread makes the fast code, which then takes its place; the results are the same, to the bit. "fast": the
-            first call waits for the fast code. "quick": there is no fast code, to try the other.
+            thread makes the fast code, which then takes its place; the results are the same, to the bit (but for two
+            cases that docs/calling.md names). "fast": the first call waits for the fast code. "quick": there is no fast
+            code, to try the other.
         backend: who compiles. "llvm": machine code by llvmlite. "numba": the program becomes Python, whose loops Numba
             compiles when they first run (docs/numba.md): to compare, slower to compile and to call; calls are made by
             Python, nothing is kept on disk, calls of functions of one's own, and texts, are refused.
