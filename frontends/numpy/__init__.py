@@ -44,7 +44,9 @@ Where is ...?
     a call of the user's    interpreter/expressions (`call`), interpreter/interpreter (`call_function`)
     lists, dicts, objects   interpreter/dicts (lists too), records; which is which: record/heap; joined:
                             paths/container_joins
-    a list that grows       record/growing, interpreter/lists; tests/language/test_growing_lists.py
+    a list that grows       record/growing, interpreter/lists; tests/language/test_growing_lists.py. Begun again in a
+                            loop (`cur = []`): source/own_lists, `begun_again` of interpreter/statements
+    max_bytes="8*n*m"       names of sizes that the function gives: source/own_sizes
     m[i][j] of lists        interpreter/lists/references: lists that are items, in pools
                             (functions/formulas/referred); tests/language/test_lists_in_lists.py
     rows.append({...})      interpreter/lists/rows: dicts in a growing list; tests/language/test_lists_of_dicts.py

@@ -73,6 +73,26 @@ class Place:
     at_peak: int
 
 
+
+def _below(place: int) -> str:
+    """What a hook begins with: the function at a place of the allocator below, its context, and the tally."""
+    names = enumerate(("ctx", "f", "tally"))
+    taken = "".join(f"  %{name} = extractvalue {{ ptr, ptr, ptr }} %u, {k}\n" for k, name in names)
+    return f"  %u = call {{ ptr, ptr, ptr }} @under(ptr %hook, i32 {place})\n{taken}"
+
+
+def _hook(name: str, place: int, takes: str, notes: str) -> str:
+    """The hook over a function of an allocator that gives memory."""
+    return f"""define ptr @hook_{name}(ptr %hook, {takes}) nounwind {{
+{_below(place)}  %entered = call i64 @goes_in(ptr %tally)
+  %memory = call ptr %f(ptr %ctx, {takes})
+  call void @comes_out(ptr %tally, i64 %entered)
+  {notes}
+  ret ptr %memory
+}}
+"""
+
+
 _IR = (
     memory_handler(["ptr"])
     + """
@@ -410,49 +430,18 @@ define internal { ptr, ptr, ptr } @under(ptr %hook, i32 %function) alwaysinline 
   %t = insertvalue { ptr, ptr, ptr } %s, ptr %tally, 2
   ret { ptr, ptr, ptr } %t
 }
-define ptr @hook_malloc(ptr %hook, i64 %size) nounwind {
-  %u = call { ptr, ptr, ptr } @under(ptr %hook, i32 1)
-  %ctx = extractvalue { ptr, ptr, ptr } %u, 0
-  %f = extractvalue { ptr, ptr, ptr } %u, 1
-  %tally = extractvalue { ptr, ptr, ptr } %u, 2
-  %entered = call i64 @goes_in(ptr %tally)
-  %memory = call ptr %f(ptr %ctx, i64 %size)
-  call void @comes_out(ptr %tally, i64 %entered)
-  call void @add(ptr %tally, ptr %memory, i64 %size)
-  ret ptr %memory
-}
-define ptr @hook_calloc(ptr %hook, i64 %count, i64 %item) nounwind {
-  %u = call { ptr, ptr, ptr } @under(ptr %hook, i32 2)
-  %ctx = extractvalue { ptr, ptr, ptr } %u, 0
-  %f = extractvalue { ptr, ptr, ptr } %u, 1
-  %tally = extractvalue { ptr, ptr, ptr } %u, 2
-  %entered = call i64 @goes_in(ptr %tally)
-  %memory = call ptr %f(ptr %ctx, i64 %count, i64 %item)
-  call void @comes_out(ptr %tally, i64 %entered)
-  %size = mul i64 %count, %item
-  call void @add(ptr %tally, ptr %memory, i64 %size)
-  ret ptr %memory
-}
-define ptr @hook_realloc(ptr %hook, ptr %old, i64 %size) nounwind {
-  %u = call { ptr, ptr, ptr } @under(ptr %hook, i32 3)
-  %ctx = extractvalue { ptr, ptr, ptr } %u, 0
-  %f = extractvalue { ptr, ptr, ptr } %u, 1
-  %tally = extractvalue { ptr, ptr, ptr } %u, 2
-  %entered = call i64 @goes_in(ptr %tally)
-  %memory = call ptr %f(ptr %ctx, ptr %old, i64 %size)
-  call void @comes_out(ptr %tally, i64 %entered)
-  call void @resized(ptr %tally, ptr %old, ptr %memory, i64 %size)
-  ret ptr %memory
-}
-define void @hook_free(ptr %hook, ptr %memory) nounwind {
-  %u = call { ptr, ptr, ptr } @under(ptr %hook, i32 4)
-  %ctx = extractvalue { ptr, ptr, ptr } %u, 0
-  %f = extractvalue { ptr, ptr, ptr } %u, 1
-  %tally = extractvalue { ptr, ptr, ptr } %u, 2
-  call void @remove(ptr %tally, ptr %memory)
+"""
+    + _hook("malloc", 1, "i64 %size", "call void @add(ptr %tally, ptr %memory, i64 %size)")
+    + _hook(
+        "calloc", 2, "i64 %count, i64 %item",
+        "%size = mul i64 %count, %item\n  call void @add(ptr %tally, ptr %memory, i64 %size)",
+    )
+    + _hook("realloc", 3, "ptr %old, i64 %size", "call void @resized(ptr %tally, ptr %old, ptr %memory, i64 %size)")
+    + f"""define void @hook_free(ptr %hook, ptr %memory) nounwind {{
+{_below(4)}  call void @remove(ptr %tally, ptr %memory)
   call void %f(ptr %ctx, ptr %memory)
   ret void
-}
+}}
 """
 )
 
