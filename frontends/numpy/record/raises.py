@@ -138,6 +138,19 @@ _inside, _noted = _Inside(), _Noted()
 _FILTER: Any = ("ignore", _inside, Warning, None, 0)
 
 
+def back_to(outer: int, filters: list[Any]) -> None:
+    """This thread is inside of so many `quiet()`; the last of all threads to leave takes the filter out of those that
+    were there when it entered."""
+    depths, me = _inside.depths, threading.get_ident()
+    if outer:
+        depths[me] = outer
+    else:
+        depths.pop(me, None)
+    if not depths:
+        while _FILTER in filters:
+            filters.remove(_FILTER)
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """No warnings from this thread, and none of NumPy's floating-point errors.
@@ -158,33 +171,21 @@ def quiet() -> Iterator[None]:
             with np.errstate(all="call", call=lambda kind, _: _noted.kinds.append(kind), under="ignore"):
                 yield
     finally:
-        if outer:
-            depths[me] = outer
-        else:
-            del depths[me]
-        if not depths:
-            while _FILTER in filters:
-                filters.remove(_FILTER)
+        back_to(outer, filters)
 
 
 @contextmanager
 def left_as_found() -> Iterator[None]:
     """What `quiet()` sets for this thread is as before, whatever is raised: a RecursionError may come where a context
     has been entered, or is left, and nothing of it has run."""
-    depths, me = _inside.depths, threading.get_ident()
-    outer, kinds, filters = depths.get(me, 0), _noted.kinds, cast(list[Any], warnings.filters)
+    outer, kinds = _inside.depths.get(threading.get_ident(), 0), _noted.kinds
+    filters = cast(list[Any], warnings.filters)
     with np.errstate():
         try:
             yield
         finally:
             _noted.kinds = kinds
-            if outer:
-                depths[me] = outer
-            else:
-                depths.pop(me, None)
-            if not depths:
-                while _FILTER in filters:
-                    filters.remove(_FILTER)
+            back_to(outer, filters)
 
 
 @contextmanager
