@@ -58,6 +58,20 @@ class Maybe:
     value: Any
 
 
+def or_none(x: Any) -> Maybe | None:
+    """A container or array that is None on the other paths, as one that is there on some; None for anything else."""
+    if type(x) is not Cond or x.arms[1] is not None:
+        return None
+    return Maybe(PyBool(x.condition), x.arms[0]) if isinstance(x.arms[0], ArrayRef) or is_container(x.arms[0]) else None
+
+
+def none_where_unbound(x: Any) -> Any:
+    """What `or_none` was asked about, of a `Maybe`; anything else itself."""
+    if not isinstance(x, Maybe) or x.bound is True:
+        return x.value if isinstance(x, Maybe) else x
+    return choice(x.bound.value, x.value, None) if isinstance(x.bound, PyBool) else None
+
+
 def choice(condition: Value, then: Any, otherwise: Any) -> Cond[Any]:
     """A path-dependent value of different types."""
     return Cond(condition, then, otherwise, ways_of(ways(then), ways(otherwise)))

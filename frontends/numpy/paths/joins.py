@@ -21,6 +21,8 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     from_values,
     is_container,
     leaves,
+    none_where_unbound,
+    or_none,
     parts,
     same_value,
     shell,
@@ -114,7 +116,8 @@ class Join:
     # -- names
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
         """Joins the names into `env`."""
-        chosen = {n: [MISSING if e is None else e.get(n, MISSING) for e in self.envs] for n in names}
+        found = {n: [MISSING if e is None else e.get(n, MISSING) for e in self.envs] for n in names}
+        chosen = {n: sides_or_none(sides) for n, sides in found.items()}
         self.collect(env, chosen, live)
         finishes = {n: self.name(n, sides, n in unchecked) for n, sides in chosen.items()}
         self.close()
@@ -122,7 +125,7 @@ class Join:
             if finish is None:
                 env.pop(name, None)
             else:
-                env[name] = finish()
+                env[name] = none_where_unbound(finish()) if chosen[name] is not found[name] else finish()
 
     def collect(self, env: Env, chosen: dict[str, list[Any]], live: frozenset[str]) -> None:
         """Collects the pairs of storages that live names hold, and the storages that anything else refers to."""
@@ -398,6 +401,15 @@ class Join:
                 return self.r.placeholder(like.type.element, like.type.shape, order)
             assert isinstance(like.type, ScalarType)
             return zero(self.r, like.type)
+
+
+def sides_or_none(sides: list[Any]) -> list[Any]:
+    """Two values, of which one is None on some paths, as such that are there on the others; else they themselves."""
+    found = [or_none(x) for x in sides]
+    if not any(found) or any(not (f or x is None or isinstance(x, ArrayRef) or is_container(x))
+                             for f, x in zip(found, sides)):
+        return sides
+    return [f or Maybe(x is not None, MISSING if x is None else x) for f, x in zip(found, sides)]
 
 
 class BranchEnd(Leaving):

@@ -12,6 +12,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     JUMP,
     Maybe,
+    none_where_unbound,
     from_values,
     is_container,
     rebuild,
@@ -411,7 +412,8 @@ class LoopClose(LoopComparison):
                 value = self.container_after(before, back, value, containers)
             else:
                 self.r.heap.merge_all(before, self.r)
-            self.env[name] = value if flag is True else Maybe(flag, value)
+            found = value if flag is True else Maybe(flag, value)
+            self.env[name] = none_where_unbound(found) if name in self.plan.or_none else found
         for name in self.spec.assigned:
             if name not in self.spec.head:
                 self.env.pop(name, None)

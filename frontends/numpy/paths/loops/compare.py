@@ -11,6 +11,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     RETURN,
     Maybe,
+    or_none,
     carried_parts,
     check_one_type,
     from_values,
@@ -80,6 +81,9 @@ class LoopComparison(LoopHead):
         for name, like in self.entry_values.items():
             items = [i for i in self.items if i.path[0] == name]
             got = self.after.get(name, MISSING)
+            if name in self.plan.or_none and not isinstance(got, Maybe):
+                got = or_none(got) or Maybe(True, got)
+                self.after = {**self.after, name: got}
             maybe = isinstance(like, Maybe)
             value = got.value if isinstance(got, Maybe) else got
             wanted = like.value if maybe else like
@@ -134,6 +138,10 @@ class LoopComparison(LoopHead):
         if ours and name in self.carried_containers.containers and name not in self.plan.rebound_containers:
             more = self.plan.rebound_containers | {name}
             self.mend(name, "is another container in each iteration", rebound_containers=more)
+        elif item.entry is None and self.entry_values.get(item.path[0], MISSING) is None and (found := or_none(item.back)):
+            arrays = arrays_first_bound_inside(self.r, name, found, self.frame)
+            first = {name: template(self.r, name, found, self.frame, ByIdentity())}
+            self.mend(name, "is None at first", or_none=first, arrays=arrays)
         else:
             self.peel(name, "is another object after an iteration")
 

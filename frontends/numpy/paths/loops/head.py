@@ -11,6 +11,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     RETURN,
     Maybe,
+    none_where_unbound,
     carried_parts,
     containers_in,
     from_values,
@@ -128,7 +129,8 @@ class LoopHead:
         self.private_storages = self.private(given, names)
         self.owned_groups(given, names)
         for name in names:
-            inside[name] = self.name(name, given[name])
+            head = self.name(name, given[name])
+            inside[name] = none_where_unbound(head) if name in self.plan.or_none else head
         if spec.exits:
             self.name(JUMP, GO_ON)
             inside[JUMP] = GO_ON

@@ -75,7 +75,7 @@ class LoopPlan:
     `numbers`: the kinds of numbers; `alternatives`: those of what is of several kinds, or None; `texts`:
     texts that are others in each iteration; `arrays`: how arrays
     are carried; `directions`: whether ints rise (1) or fall (-1); `first_bound_inside`: names first bound inside, with
-    their placeholders; `may_take_others`: leaves whose arrays other names may come to hold, `may_be_held` those that a
+    their placeholders, `or_none` those that are None before, or on some paths; `may_take_others`: leaves whose arrays other names may come to hold, `may_be_held` those that a
     name carried as `OWNED` may; `containers`: labels of containers that are changed; `rebound_containers`: names of
     containers that are others in each iteration; `other_objects`: leaves that hold the object of before the loop only
     at first, and are asked which, with the places of other objects of before the loop that they may hold; `apart`:
@@ -92,6 +92,7 @@ class LoopPlan:
     arrays: Mapping[Path, Carry] = field(default_factory=dict)
     directions: Mapping[Path, int] = field(default_factory=dict)
     first_bound_inside: Mapping[str, Any] = field(default_factory=dict)
+    or_none: Mapping[str, Any] = field(default_factory=dict)
     may_take_others: tuple[Path, ...] = ()
     may_be_held: tuple[Path, ...] = ()
     containers: frozenset[Any] = frozenset()

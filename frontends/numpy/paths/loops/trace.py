@@ -23,7 +23,9 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     LEAVE,
     RETURN,
+    Maybe,
     leaves,
+    or_none,
     parts_of,
     path_dependent,
     rebuild,
@@ -317,6 +319,9 @@ class Loop(LoopClose):
         r = self.r
         made: dict[Callable[..., Any], Any] = {}
         given = self.env | {n: make(r, made) for n, make in self.plan.first_bound_inside.items()}
+        for n, make in self.plan.or_none.items():
+            x = given.get(n)
+            given[n] = make(r, made) if x is None else or_none(x) or (x if isinstance(x, Maybe) else Maybe(True, x))
         with r.region("loop", self.block) as self.frame:
             r.passable.add(self.frame)
             try:
