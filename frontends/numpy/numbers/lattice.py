@@ -18,7 +18,7 @@ from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
 from tracebuf.frontends.numpy.record.cond import Cond, ways_of
-from tracebuf.frontends.numpy.record.conditions import both, either
+from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.heap import Fixed, Record, items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import RAISED
@@ -58,18 +58,36 @@ class Maybe:
     value: Any
 
 
-def or_none(x: Any) -> Maybe | None:
+def or_none(r: Recorder, x: Any) -> Maybe | None:
     """A container or array that is None on the other paths, as one that is there on some; None for anything else."""
-    if type(x) is not Cond or x.arms[1] is not None:
+    if type(x) is not Cond or None not in x.arms:
         return None
-    return Maybe(PyBool(x.condition), x.arms[0]) if isinstance(x.arms[0], ArrayRef) or is_container(x.arms[0]) else None
+    side = 1 if x.arms[0] is None else 0
+    value = x.arms[side]
+    if not (isinstance(value, ArrayRef) or is_container(value)):
+        return None
+    return Maybe(PyBool(negation(r, x.condition) if side else x.condition), value)
 
 
-def none_where_unbound(x: Any) -> Any:
-    """What `or_none` was asked about, of a `Maybe`; anything else itself."""
-    if not isinstance(x, Maybe) or x.bound is True:
-        return x.value if isinstance(x, Maybe) else x
-    return choice(x.bound.value, x.value, None) if isinstance(x.bound, PyBool) else None
+def with_maybes(r: Recorder, x: Any, like: Any) -> Any:
+    """A value with what may be None in it as a `Maybe`, where `like` has one."""
+    if isinstance(like, Maybe):
+        found = x if isinstance(x, Maybe) else or_none(r, x)
+        return found or (Maybe(False, like.value) if x is None else Maybe(True, x))
+    if type(like) is tuple and type(x) is tuple and len(x) == len(like):
+        return tuple(with_maybes(r, a, b) for a, b in zip(x, like))
+    return x
+
+
+def without_maybes(x: Any) -> Any:
+    """A value whose `Maybe`s are None where they are not bound."""
+    if type(x) is tuple:
+        return tuple(map(without_maybes, x))
+    if not isinstance(x, Maybe):
+        return x
+    if isinstance(x.bound, bool):
+        return x.value if x.bound else None
+    return choice(x.bound.value, x.value, None)
 
 
 def choice(condition: Value, then: Any, otherwise: Any) -> Cond[Any]:
@@ -216,13 +234,16 @@ def parts_of(x: Any) -> Iterator[Any]:
     if is_container(x):
         for item in items_of(x):
             yield from parts_of(item)
+    elif isinstance(x, Maybe):
+        yield x.bound
+        yield from parts_of(x.value)
     else:
         yield x
 
 
 def carried_parts(x: Any) -> list[Any]:
     """What a loop carries for a name, one by one: whether it is bound, if that is in doubt, and the leaves."""
-    return [x.bound, *parts_of(x.value)] if isinstance(x, Maybe) else list(parts_of(x))
+    return list(parts_of(x))
 
 
 def shell(x: Any) -> Any:
@@ -236,11 +257,15 @@ def shell(x: Any) -> Any:
 
 def structure(x: Any) -> Any:
     """How a value is composed of its leaves; equal for values that can be carried leaf by leaf."""
+    if isinstance(x, Maybe):
+        return Maybe, structure(x.value)
     return (shell(x), tuple(structure(i) for i in items_of(x))) if is_container(x) else None
 
 
 def rebuild(like: Any, parts: Iterator[Any]) -> Any:
     """A value of the structure of `like` with other leaves."""
+    if isinstance(like, Maybe):
+        return Maybe(next(parts), rebuild(like.value, parts))
     return with_items(like, [rebuild(i, parts) for i in items_of(like)]) if is_container(like) else next(parts)
 
 

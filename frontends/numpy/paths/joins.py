@@ -21,14 +21,15 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     from_values,
     is_container,
     leaves,
-    none_where_unbound,
     or_none,
     parts,
+    parts_of,
     same_value,
     shell,
     structure,
     to_values,
     unify,
+    without_maybes,
     zero,
     zeros,
 )
@@ -117,7 +118,7 @@ class Join:
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
         """Joins the names into `env`."""
         found = {n: [MISSING if e is None else e.get(n, MISSING) for e in self.envs] for n in names}
-        chosen = {n: sides_or_none(sides) for n, sides in found.items()}
+        chosen = {n: self.sides_or_none(sides) for n, sides in found.items()}
         self.collect(env, chosen, live)
         finishes = {n: self.name(n, sides, n in unchecked) for n, sides in chosen.items()}
         self.close()
@@ -125,14 +126,14 @@ class Join:
             if finish is None:
                 env.pop(name, None)
             else:
-                env[name] = none_where_unbound(finish()) if chosen[name] is not found[name] else finish()
+                env[name] = without_maybes(finish()) if chosen[name] is not found[name] else finish()
 
     def collect(self, env: Env, chosen: dict[str, list[Any]], live: frozenset[str]) -> None:
         """Collects the pairs of storages that live names hold, and the storages that anything else refers to."""
         self.fixed = anchored(self.r, (v for n, v in env.items() if n not in chosen and n in live))
         for a, b in chosen.values():
             a, b = (x.value if isinstance(x, Maybe) else x for x in (a, b))
-            matched = [(x, y) for x, y in zip(leaves(a), leaves(b)) if plain(x) and plain(y) and pairable(x, y)]
+            matched = [(x, y) for x, y in zip(parts_of(a), parts_of(b)) if plain(x) and plain(y) and pairable(x, y)]
             if (
                 a is MISSING
                 or b is MISSING
@@ -156,9 +157,27 @@ class Join:
         flag = self.number(name, BOOL, bound[0], bound[1])
         return lambda: Maybe(flag(), finish())
 
+    def sides_or_none(self, values: list[Any]) -> list[Any]:
+        """Two values of which one is None on some paths, and items of tuples, as such that are there on the others."""
+        a, b = values
+        if type(a) is tuple and type(b) is tuple and len(a) == len(b):
+            items = [self.sides_or_none([x, y]) for x, y in zip(a, b)]
+            return [*map(tuple, zip(*items))] if any(isinstance(x, Maybe) for x, _ in items) else values
+        if not any(type(x) is Cond for x in values) or not all(x is None or x_is_there(x) for x in values):
+            return values
+        found = list[Any]()
+        for frame, x in zip(self.frames, values):
+            with self.r.inside(frame):
+                found.append(or_none(self.r, x))
+        if not any(found) or any(f is None and type(x) is Cond for f, x in zip(found, values)):
+            return values
+        return [f or Maybe(x is not None, MISSING if x is None else x) for f, x in zip(found, values)]
+
     # -- values
     def value(self, name: str, a: Any, b: Any) -> Finish:
         """`a` where the condition held, `b` where it did not; one may be MISSING."""
+        if isinstance(a, Maybe):
+            return self.name(name, [a, b], False) or (lambda: None)
         if a is MISSING or b is MISSING:
             return self.sides[1].value(name, b) if a is MISSING else self.sides[0].value(name, a)
         if (same_value(a, b) and not self.inside(a)) or (a is b and self.r.heap.outlives(a, self.r)):
@@ -189,6 +208,9 @@ class Join:
             joined = self.one_array(name, a, b)
             if joined is not None:
                 return joined
+        if isinstance((sides := self.sides_or_none([a, b]))[0], Maybe):
+            whole = self.value(name, *sides)
+            return lambda: without_maybes(whole())
         first, second = (s.value(name, x) for s, x in zip(self.sides, (a, b)))
         return lambda: choice(self.condition.value, first(), second())
 
@@ -403,13 +425,9 @@ class Join:
             return zero(self.r, like.type)
 
 
-def sides_or_none(sides: list[Any]) -> list[Any]:
-    """Two values, of which one is None on some paths, as such that are there on the others; else they themselves."""
-    found = [or_none(x) for x in sides]
-    if not any(found) or any(not (f or x is None or isinstance(x, ArrayRef) or is_container(x))
-                             for f, x in zip(found, sides)):
-        return sides
-    return [f or Maybe(x is not None, MISSING if x is None else x) for f, x in zip(found, sides)]
+def x_is_there(x: Any) -> bool:
+    """Whether a value is an array, a container, or may be one."""
+    return type(x) is Cond or isinstance(x, ArrayRef) or is_container(x)
 
 
 class BranchEnd(Leaving):

@@ -12,13 +12,13 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     JUMP,
     Maybe,
-    none_where_unbound,
     from_values,
     is_container,
     rebuild,
     same_value,
     structure,
     to_values,
+    without_maybes,
     zeros,
 )
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
@@ -313,7 +313,8 @@ class LoopClose(LoopComparison):
         """The array that a name owns after the loop, and the number of the array that it holds."""
         results = {self.block.args.index(v): v for v in (phi, *slot.sizes, slot.phi)}
         ordered = dict(zip((results[k] for k in sorted(results)), slot.after, strict=True))
-        shape = tuple(self.r.symbol(ordered[v], "size", 0, USUAL) for v in slot.sizes)
+        own = slot.entry.shape if slot.always else [self.r.symbol(ordered[v], "size", 0, USUAL) for v in slot.sizes]
+        shape = tuple(own)
         value = ordered[slot.phi]
         value.type = TensorType(tuple(self.r.facts.canon(d) for d in shape), slot.inner.element)
         slot.inner.shape = shape
@@ -413,7 +414,7 @@ class LoopClose(LoopComparison):
             else:
                 self.r.heap.merge_all(before, self.r)
             found = value if flag is True else Maybe(flag, value)
-            self.env[name] = none_where_unbound(found) if name in self.plan.or_none else found
+            self.env[name] = without_maybes(found) if name in self.plan.or_none else found
         for name in self.spec.assigned:
             if name not in self.spec.head:
                 self.env.pop(name, None)

@@ -11,17 +11,18 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     RETURN,
     Maybe,
-    or_none,
     carried_parts,
     check_one_type,
     from_values,
     is_number,
+    or_none,
     parts_of,
     path_dependent,
     rebuild,
     same_value,
     structure,
     unify,
+    with_maybes,
     zeros,
 )
 from tracebuf.frontends.numpy.paths.identity import identity, objects, without_identity
@@ -81,8 +82,8 @@ class LoopComparison(LoopHead):
         for name, like in self.entry_values.items():
             items = [i for i in self.items if i.path[0] == name]
             got = self.after.get(name, MISSING)
-            if name in self.plan.or_none and not isinstance(got, Maybe):
-                got = or_none(got) or Maybe(True, got)
+            if name in self.plan.or_none and got is not MISSING:
+                got = with_maybes(self.r, got, like)
                 self.after = {**self.after, name: got}
             maybe = isinstance(like, Maybe)
             value = got.value if isinstance(got, Maybe) else got
@@ -138,12 +139,30 @@ class LoopComparison(LoopHead):
         if ours and name in self.carried_containers.containers and name not in self.plan.rebound_containers:
             more = self.plan.rebound_containers | {name}
             self.mend(name, "is another container in each iteration", rebound_containers=more)
-        elif item.entry is None and self.entry_values.get(item.path[0], MISSING) is None and (found := or_none(item.back)):
-            arrays = arrays_first_bound_inside(self.r, name, found, self.frame)
-            first = {name: template(self.r, name, found, self.frame, ByIdentity())}
-            self.mend(name, "is None at first", or_none=first, arrays=arrays)
+        elif item.path[0] in self.entry_values and self.is_or_none(item):
+            self.plan = self.plan.forgetting(name)
+            like = self.maybes(self.entry_values[name], self.after[name])
+            makers, first = ByIdentity[Any, LeafMaker](), int(isinstance(like, Maybe))
+            arrays = arrays_first_bound_inside(self.r, name, like, self.frame, first)
+            make = template(self.r, name, like, self.frame, makers, bool(first))
+            self.mend(name, "is None at first", or_none={name: make}, arrays=arrays)
         else:
             self.peel(name, "is another object after an iteration")
+
+    def maybes(self, entry: Any, back: Any) -> Any:
+        """The end of an iteration, with what may be None there and was before as a `Maybe`; in tuples arrays only."""
+        if type(entry) is tuple and type(back) is tuple and len(entry) == len(back):
+            return tuple(map(self.maybes, entry, back))
+        if isinstance(entry, Maybe):
+            return entry
+        found = or_none(self.r, back) if entry is None or type(entry) is Cond else None
+        return back if found is None else or_none(self.r, entry) or found
+
+    def is_or_none(self, item: Item) -> bool:
+        """Whether a leaf is an array or container, or None, by the path."""
+        if item.entry is not None and or_none(self.r, item.entry) is None:
+            return False
+        return or_none(self.r, item.back) is not None
 
     def compare_text(self, item: Item) -> None:
         """Compares a text: one that an iteration makes another is carried as its number among those that are kept."""
@@ -521,7 +540,9 @@ class LoopComparison(LoopHead):
         return [(name, k) for k, e in ints if self.spec.exits or not self.r.facts.nonneg(e)]
 
 
-def template(r: Recorder, name: str, x: Any, frame: Frame, makers: ByIdentity[Any, LeafMaker]) -> Template:
+def template(
+    r: Recorder, name: str, x: Any, frame: Frame, makers: ByIdentity[Any, LeafMaker], unbound: bool = True
+) -> Template:
     """How to make a placeholder, before the first iteration, for a name that an iteration first binds; it is never
     read. Names that one iteration binds to one object have one placeholder: `makers` and, for one attempt, `made`."""
     value = x.value if isinstance(x, Maybe) else x
@@ -536,15 +557,17 @@ def template(r: Recorder, name: str, x: Any, frame: Frame, makers: ByIdentity[An
             if maker not in made:
                 made[maker] = maker(r)
         whole = rebuild(value, iter([made[maker] for maker in mine]))
-        return whole if name == RETURN else Maybe(False, whole)
+        return whole if name == RETURN or not unbound else Maybe(False, whole)
 
     return make
 
 
-def arrays_first_bound_inside(r: Recorder, name: str, x: Any, frame: Frame) -> dict[Path, ArrayCarry]:
+def arrays_first_bound_inside(
+    r: Recorder, name: str, x: Any, frame: Frame, first: int = 1
+) -> dict[Path, ArrayCarry]:
     """How the arrays of a name that an iteration first binds are carried: whatever is not constant changes."""
     found: dict[Path, ArrayCarry] = {}
-    for k, leaf in enumerate(parts_of(x.value if isinstance(x, Maybe) else x), 0 if name == RETURN else 1):
+    for k, leaf in enumerate(parts_of(x.value if isinstance(x, Maybe) else x), 0 if name == RETURN else first):
         if plain(leaf) and not outlives(r, leaf, frame):
             mine = leaf.storage in frame.locals
             sizes = tuple(not isinstance(d, int) for d in leaf.storage.shape) if mine else ()

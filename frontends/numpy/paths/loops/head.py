@@ -11,12 +11,12 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     RETURN,
     Maybe,
-    none_where_unbound,
     carried_parts,
     containers_in,
     from_values,
     is_number,
     rebuild,
+    without_maybes,
 )
 from tracebuf.frontends.numpy.paths.identity import identity, objects, one_of_known, with_identity
 from tracebuf.frontends.numpy.paths.joins import anchored, plain, references
@@ -130,7 +130,7 @@ class LoopHead:
         self.owned_groups(given, names)
         for name in names:
             head = self.name(name, given[name])
-            inside[name] = none_where_unbound(head) if name in self.plan.or_none else head
+            inside[name] = without_maybes(head) if name in self.plan.or_none else head
         if spec.exits:
             self.name(JUMP, GO_ON)
             inside[JUMP] = GO_ON
@@ -224,6 +224,9 @@ class LoopHead:
                 shared = arm.storage not in self.private_storages
                 if shared and not any(arm.same_object(c) for c in (*entries, *group.outer)):
                     group.outer.append(arm)
+        for group in self.groups:
+            for slot in group.slots.values() if len(group.heads) == 1 else ():
+                slot.always_own()
 
     def group_of(self, x: Any) -> OwnedGroup | None:
         """The group of arrays that are like an array, if there is one."""

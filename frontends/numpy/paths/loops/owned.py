@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Storage, storages_of
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
+from tracebuf.ir.types import TensorType
 from tracebuf.ops.scalars import arith
 
 PATHS = 64
@@ -36,6 +37,13 @@ class Slot:
     sizes: list[Value]
     ref: ArrayRef
     after: list[Value] = field(default_factory=list)
+    always: bool = False
+    """Whether there is nothing else that it may hold."""
+
+    def always_own(self) -> None:
+        """Has the array at the head as large as that before the loop, as each that the name comes to hold is."""
+        self.always, self.inner.shape = True, self.entry.shape
+        self.phi.type, self.ref = TensorType(tuple(self.entry.shape), self.entry.element), ArrayRef(self.inner)
 
 
 @plain()

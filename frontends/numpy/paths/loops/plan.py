@@ -75,7 +75,9 @@ class LoopPlan:
     `numbers`: the kinds of numbers; `alternatives`: those of what is of several kinds, or None; `texts`:
     texts that are others in each iteration; `arrays`: how arrays
     are carried; `directions`: whether ints rise (1) or fall (-1); `first_bound_inside`: names first bound inside, with
-    their placeholders, `or_none` those that are None before, or on some paths; `may_take_others`: leaves whose arrays other names may come to hold, `may_be_held` those that a
+    their
+    placeholders, `or_none` those that hold None, or something else, by the path; `may_take_others`: leaves whose
+    arrays other names may come to hold, `may_be_held` those that a
     name carried as `OWNED` may; `containers`: labels of containers that are changed; `rebound_containers`: names of
     containers that are others in each iteration; `other_objects`: leaves that hold the object of before the loop only
     at first, and are asked which, with the places of other objects of before the loop that they may hold; `apart`:
@@ -112,6 +114,12 @@ class LoopPlan:
         mend = Mend(name, why)
         new: Any = {k: {**getattr(self, k), **v} if isinstance(v, Mapping) else v for k, v in changes.items()}
         return replace(self, mends=self.mends if mend in self.mends else (*self.mends, mend), **new)
+
+    def forgetting(self, name: str) -> LoopPlan:
+        """The plan without what it knows of the leaves of a name, which are now others."""
+        maps = ("numbers", "alternatives", "arrays", "directions", "other_objects")
+        kept: Any = {k: {p: x for p, x in getattr(self, k).items() if p[0] != name} for k in maps}
+        return replace(self, **kept, texts=frozenset(p for p in self.texts if p[0] != name))
 
     @property
     def sizes_vary(self) -> bool:

@@ -23,13 +23,12 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     LEAVE,
     RETURN,
-    Maybe,
     leaves,
-    or_none,
     parts_of,
     path_dependent,
     rebuild,
     structure,
+    with_maybes,
 )
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.container_joins import OtherLength
@@ -320,8 +319,7 @@ class Loop(LoopClose):
         made: dict[Callable[..., Any], Any] = {}
         given = self.env | {n: make(r, made) for n, make in self.plan.first_bound_inside.items()}
         for n, make in self.plan.or_none.items():
-            x = given.get(n)
-            given[n] = make(r, made) if x is None else or_none(x) or (x if isinstance(x, Maybe) else Maybe(True, x))
+            given[n] = with_maybes(r, given.get(n), make(r, made))
         with r.region("loop", self.block) as self.frame:
             r.passable.add(self.frame)
             try:
