@@ -104,7 +104,7 @@ from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I1, I64
 from tracebuf.location import Location
 from tracebuf.ops.scalars import arith
-from tracebuf.running.raised import Message, Number, Shown
+from tracebuf.running.raised import Message, Number, Several, Shown
 
 MOST_TURNS = 10_000
 """The most iterations of a loop over an iterator that are traced one by one."""
@@ -827,11 +827,22 @@ class Statements(Expressions, Protected):
         """The arguments of an exception, and the traced values in them."""
         if not args:
             return None, []
-        parts: list[object] = []
         values: list[Value] = []
+        parts = self.message_parts(node, args, values)
+        if len(parts) == 1 and isinstance(parts[0], Shown):
+            return parts[0].template, values
+        return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
+
+    def message_parts(self, node: ast.AST, args: Sequence[Any], values: list[Value]) -> list[object]:
+        """The arguments of an exception as parts of a message. The traced values in them are appended to `values`."""
+        parts: list[object] = []
         for x in args:
             if isinstance(x, Scalar):
                 parts.append(Number(type(stand_in(x))))
+            elif type(x) in (tuple, list, dict) and any(map(is_shown, self.flat([x]))):
+                inner = [y for item in x.items() for y in item] if type(x) is dict else x
+                parts.append(Several(type(x), tuple(self.message_parts(node, inner, values))))
+                continue
             elif isinstance(x, Text) or any(map(is_shown, self.flat([x]))):
                 shown = text_of(self, node, x)
                 found = [number_value(self.r, n) for n in shown.numbers]
@@ -842,9 +853,7 @@ class Statements(Expressions, Protected):
                 parts.append(x)
                 continue
             values.append(number_value(self.r, x))
-        if len(parts) == 1 and isinstance(parts[0], Shown):
-            return parts[0].template, values
-        return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
+        return parts
 
     def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
         decorators = [self.any_expr(d, env) for d in node.decorator_list]
