@@ -1,4 +1,4 @@
-"""Names, and items of tuples, that are None before a loop and an array, tuple or dict that an iteration binds (S8, S11)."""
+"""Names, and items of tuples, that are None before a loop, and arrays, tuples or dicts after an iteration (S8, S11)."""
 
 from __future__ import annotations
 
