@@ -16,6 +16,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
     GO_ON,
     JUMP,
+    RETURN,
     Maybe,
     choice,
     from_values,
@@ -118,7 +119,7 @@ class Join:
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
         """Joins the names into `env`."""
         found = {n: [MISSING if e is None else e.get(n, MISSING) for e in self.envs] for n in names}
-        chosen = {n: self.sides_or_none(sides) for n, sides in found.items()}
+        chosen = {n: sides if n in unchecked else self.sides_or_none(sides) for n, sides in found.items()}
         self.collect(env, chosen, live)
         finishes = {n: self.name(n, sides, n in unchecked) for n, sides in chosen.items()}
         self.close()
@@ -208,7 +209,7 @@ class Join:
             joined = self.one_array(name, a, b)
             if joined is not None:
                 return joined
-        if isinstance((sides := self.sides_or_none([a, b]))[0], Maybe):
+        if name != RETURN and isinstance((sides := self.sides_or_none([a, b]))[0], Maybe):
             whole = self.value(name, *sides)
             return lambda: without_maybes(whole())
         first, second = (s.value(name, x) for s, x in zip(self.sides, (a, b)))

@@ -139,9 +139,8 @@ class LoopComparison(LoopHead):
         if ours and name in self.carried_containers.containers and name not in self.plan.rebound_containers:
             more = self.plan.rebound_containers | {name}
             self.mend(name, "is another container in each iteration", rebound_containers=more)
-        elif item.path[0] in self.entry_values and self.is_or_none(item):
+        elif item.path[0] in self.entry_values and (like := self.with_none(item)) is not None:
             self.plan = self.plan.forgetting(name)
-            like = self.maybes(self.entry_values[name], self.after[name])
             makers, first = ByIdentity[Any, LeafMaker](), int(isinstance(like, Maybe))
             arrays = arrays_first_bound_inside(self.r, name, like, self.frame, first)
             make = template(self.r, name, like, self.frame, makers, bool(first))
@@ -158,11 +157,14 @@ class LoopComparison(LoopHead):
         found = or_none(self.r, back) if entry is None or type(entry) is Cond else None
         return back if found is None else or_none(self.r, entry) or found
 
-    def is_or_none(self, item: Item) -> bool:
-        """Whether a leaf is an array or container, or None, by the path."""
-        if item.entry is not None and or_none(self.r, item.entry) is None:
-            return False
-        return or_none(self.r, item.back) is not None
+    def with_none(self, item: Item) -> Any:
+        """`maybes` of a leaf's name, where the leaf is an array or container, or None, by the path; None for any other,
+        and where one is left that is of several types."""
+        if (item.entry is not None and or_none(self.r, item.entry) is None) or or_none(self.r, item.back) is None:
+            return None
+        like = self.maybes(self.entry_values[item.path[0]], self.after[item.path[0]])
+        several = any(type(x) is Cond and kinds_of(x) is None for x in parts_of(like))
+        return None if several else like
 
     def compare_text(self, item: Item) -> None:
         """Compares a text: one that an iteration makes another is carried as its number among those that are kept."""
