@@ -113,6 +113,20 @@ def test_windows_are_put_together_once_and_no_chunk_is_changed() -> None:
     np.testing.assert_array_equal(x.compute(), source)
 
 
+def test_a_chunk_that_is_its_own_window_is_not_changed() -> None:
+    """The first chunk of a stencil that looks one way needs nothing of others."""
+    f = CASES["upwind"][0]
+    source = np.random.default_rng(1).random(40)
+    x = da.from_array(source.copy(), chunks=10).persist()
+    before = x.copy()
+    distribute(bufferize(f))(x, 0.3)
+    expected = source.copy()
+    f(expected, 0.3)
+    for _ in range(2):
+        np.testing.assert_array_equal(x.compute(), expected)
+    np.testing.assert_array_equal(before.compute(), source)
+
+
 def test_a_stored_argument_that_is_no_dask_array_is_refused() -> None:
     def double(u: np.ndarray) -> None:
         u *= 2

@@ -159,8 +159,8 @@ class Graph:
             windows = {s: self.grids[s].window(k, halos[s]) for s, k in at.items()}
             inputs, specs = [], []
             near: list[Index] = []
-            for v in stage.inputs:
-                window, parts = self.window(v, windows, rims, near)
+            for k, v in enumerate(stage.inputs):
+                window, parts = self.window(v, windows, rims, near, k in owned)
                 specs.append(window)
                 if window is None:
                     inputs.append(parts)
@@ -262,9 +262,10 @@ class Graph:
         return TaskRef(key)
 
     def window(
-        self, v: Value, windows: Mapping[Sym, tuple[int, int]], rims: Rims, near: list[Index]
+        self, v: Value, windows: Mapping[Sym, tuple[int, int]], rims: Rims, near: list[Index], owned: bool
     ) -> tuple[worker.Window | None, Any]:
-        """An input's window, and the keys of the blocks that are in it as a whole."""
+        """An input's window, and the keys of the blocks that are in it as a whole. `owned`: the stage stores to it, so
+        that it is never a block itself."""
         from dask._task_spec import TaskRef
 
         blocks = self.blocks[v]
@@ -285,7 +286,7 @@ class Graph:
             if full:
                 parts.append(TaskRef(key))
             bounds.append(tuple(p[2] for p in combination))
-        if len(bounds) == len(parts) == 1:
+        if len(bounds) == len(parts) == 1 and not owned:
             return worker.Window(sizes, None, (), blocks.item), parts
         return worker.Window(sizes, tuple(bounds), tuple(taken), blocks.item), parts
 
