@@ -16,7 +16,7 @@ from tracebuf.errors import UnsupportedError
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 
-from tracebuf.dask import distribute  # noqa: E402
+from tracebuf.dask import distribute, tiles, worker  # noqa: E402
 
 SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm",
         "conjugate"}  # fmt: skip
@@ -80,6 +80,33 @@ def test_chunks_give_the_bits_of_the_function(name: str) -> None:
 @pytest.mark.parametrize("steps", [1, 2])
 def test_steps_between_exchanges_do_not_matter(name: str, steps: int) -> None:
     agree(CASES[name][0], arguments(name), steps=steps)
+
+
+@pytest.fixture
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Tiles of a few rows; how many each chunk had."""
+    monkeypatch.setattr(tiles, "BYTES", 40)
+    monkeypatch.setattr(tiles, "WASTE", 1)
+    monkeypatch.setattr(tiles, "LEAST", 2)
+    counts: list[int] = []
+    run = worker.in_tiles
+
+    def counted(stage: Any, job: Any, tiling: Any, *rest: Any) -> Any:
+        counts.append(len(tiling.tiles))
+        return run(stage, job, tiling, *rest)
+
+    monkeypatch.setattr(worker, "in_tiles", counted)
+    return counts
+
+
+TILED = ["laplace", "wave", "heat", "upwind", "staggered", "blurred", "padded_2d", "rolled", "volume", "stencil_total",
+         "insulated", "driven", "turning", "one_sided", "twice"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", one_in(5, TILED))
+def test_tiles_give_the_bits_of_the_function(name: str, small_tiles: list[int]) -> None:
+    agree(CASES[name][0], arguments(name), close=name in SUMS)
+    assert max(small_tiles) > 1
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -20,7 +20,7 @@ from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten
 from tracebuf.dask.grid import Grid, needs_of
 from tracebuf.dask.memory import chunk_bytes, small_sizes
-from tracebuf.dask.program import Program, program_of
+from tracebuf.dask.program import Program, guards_hold, program_of
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
 from tracebuf.dask.unroll import unrolled
 from tracebuf.errors import UnsupportedError
@@ -221,9 +221,7 @@ class Distributed:
 
     def fits(self, s: Sym, size: int) -> bool:
         """Whether what tracing assumed of sizes is so for chunks of that size."""
-        env = {**self.env, s: size}
-        env |= {other: evaluate(d, env) for other, d in self.program.same.items()}
-        return guards_hold(self.program.traced.guards, env)
+        return self.program.fits(self.env, s, size)
 
     # -- the call
     def result(self) -> Any:
@@ -395,15 +393,3 @@ def literal(a: Any, v: Value) -> Any:
     if isinstance(v.type, ScalarType):
         return a
     return np.asarray(a)
-
-
-def guards_hold(guards: Sequence[Any], env: Mapping[Sym, int]) -> bool:
-    """Whether conditions on sizes hold."""
-    for g in guards:
-        try:
-            value = evaluate(g.expr, env)
-        except ZeroDivisionError:
-            return False
-        if not {"nonneg": value >= 0, "zero": value == 0, "nonzero": value != 0}[g.kind]:
-            return False
-    return True

@@ -15,6 +15,7 @@ from tracebuf.dask.flow import shape_of
 from tracebuf.dask.grid import Begins, Grid, Halo, Needs, needs_of
 from tracebuf.dask.program import Program
 from tracebuf.dask.split import Builder, Stage, Text, delta_of, symbol_of
+from tracebuf.dask.tiles import plan_of, tiling_of
 from tracebuf.errors import TracebufError
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
@@ -149,6 +150,7 @@ class Graph:
             program = found
         program_key = self.name(f"program-{text.name}")
         self.tasks[program_key] = DataNode(program_key, program)
+        plan = plan_of(self, stage, halos, owned) if isinstance(program, worker.StageProgram) else None
         name = self.name(text.name)
         self.begins.update(needs.begins)
         made: dict[Index, Any] = {}
@@ -168,8 +170,9 @@ class Graph:
                     inputs.append(List(*parts))
             job = worker.Job(
                 tuple(specs),
-                self.numbers(text, stage, needs, windows, at) + bounds,
+                self.numbers(text, stage, needs, windows, at, self.grids) + bounds,
                 tuple(self.trim(stage, v, needs, windows, at) for v in stage.outputs),
+                tiling_of(self, plan, stage, text, needs, halos, windows, at, bounds, owned) if plan else None,
             )
             key = (name, *index)
             takers.append((key, job, List(*inputs), near))
@@ -218,15 +221,16 @@ class Graph:
         return frozenset(found)
 
     def numbers(
-        self, text: Text, stage: Stage, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int]
-    ) -> tuple[int, ...]:
-        """The indices that a stage is passed for a window."""
+        self, text: Text, stage: Stage, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int],
+        grids: Mapping[Sym, Grid],
+    ) -> tuple[int, ...]:  # fmt: skip
+        """The indices that a stage is passed for a window, of a chunk of these grids."""
         local = dict(self.env) | {s: w1 - w0 for s, (w0, w1) in windows.items()}
         found = [evaluate(d, local) for d in text.locals] + [evaluate(d, self.env) for d in text.globals]
         for op, d in text.trims:
             s = next(s for f in stage.folds if f.op is op for loop, s in f.loops if loop == d)
             begin, delta = needs.folds[op, d]
-            a, b = self.grids[s].own(at[s], begin, delta)
+            a, b = grids[s].own(at[s], begin, delta)
             found += [a - windows[s][0], max(b - a, 0)]
         return tuple(found)
 
@@ -363,5 +367,3 @@ def dtype_of(v: Value) -> np.dtype:
     type_ = v.type
     assert isinstance(type_, (ScalarType, ShapedType))
     return type_.dtype if isinstance(type_, ScalarType) else type_.element.dtype
-
-

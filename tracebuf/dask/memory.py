@@ -46,14 +46,20 @@ def chunk_bytes(program: Program, stage: Stage, local: Mapping[Sym, int], cut: f
     wide = dict(local)
     for s, h in halos.items():
         wide[s] = local[s] + h.low + h.high
-    total = 0
-    for v in stage.inputs:
-        total += 2 * value_bytes(v, wide) if any(h.low or h.high for h in halos.values()) else value_bytes(v, wide)
+    total = stage_bytes(stage, wide)
+    if any(h.low or h.high for h in halos.values()):
+        total += sum(value_bytes(v, wide) for v in stage.inputs)
+    return total
+
+
+def stage_bytes(stage: Stage, local: Mapping[Sym, int]) -> int:
+    """The bytes of a stage's inputs and of all arrays that it makes, of these sizes."""
+    total = sum(value_bytes(v, local) for v in stage.inputs)
     for op in stage.ops:
         for o in (op, *op.walk()):
             for r in o.results:
                 if isinstance(r.type, ShapedType) and not isinstance(o, tensor.ExtractSlice):
-                    total += value_bytes(r, wide) if is_made(r) else 0
+                    total += value_bytes(r, local) if is_made(r) else 0
     return total
 
 

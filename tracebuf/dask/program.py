@@ -3,7 +3,7 @@ what it returns and stores to, and the states of these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from tracebuf.dask.flow import Flow
 from tracebuf.dask.reach import State
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, Sym, add, neg, sub, substitute, symbols
+from tracebuf.ir.dims import Dim, Sym, add, evaluate, neg, sub, substitute, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import bufferization
@@ -64,6 +64,12 @@ class Program:
         named = [("result" if len(results) == 1 else f"result {k}", v) for k, v in enumerate(results)]
         return named + [(self.names[n], v) for n, v in self.stored.items()]
 
+    def fits(self, env: Mapping[Sym, int], s: Sym, size: int) -> bool:
+        """Whether what tracing assumed of sizes is so where one of them is another."""
+        env = {**env, s: size}
+        env |= {other: evaluate(d, env) for other, d in self.same.items()}
+        return guards_hold(self.traced.guards, env)
+
     def state(self, v: Value) -> State:
         return self.flow.state(v)
 
@@ -98,3 +104,15 @@ def equal_sizes(guards: Iterable[Guard]) -> dict[Sym, Dim]:
             if symbols(made) == {early}:
                 found = {s: substitute(e, {late: made}) for s, e in found.items()} | {late: made}
     return found
+
+
+def guards_hold(guards: Sequence[Any], env: Mapping[Sym, int]) -> bool:
+    """Whether conditions on sizes hold."""
+    for g in guards:
+        try:
+            value = evaluate(g.expr, env)
+        except ZeroDivisionError:
+            return False
+        if not {"nonneg": value >= 0, "zero": value == 0, "nonzero": value != 0}[g.kind]:
+            return False
+    return True
