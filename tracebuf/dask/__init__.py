@@ -6,7 +6,8 @@
 `reach` is the lattice, `rules` what each op reads, `flow` the analysis of a tensor program, `program` what a call's
 program is to it, `cut` its answer in words. `split` makes stages of a program, `grid` lays out their windows, `tiles`
 the parts of these that stay in the cache, `graph` builds the tasks that `worker` runs, `model` says how many steps are
-run between exchanges, `memory` what a chunk takes; `calls` is the door. May import: every room, but not `api`. dask itself is imported when something is distributed.
+run between exchanges, `memory` what a chunk takes; `calls` is the
+door. May import: every room, but not `api`. dask itself is imported when something is distributed.
 """
 
 from __future__ import annotations
