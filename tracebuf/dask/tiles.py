@@ -22,7 +22,7 @@ from tracebuf.ir.dims import Sym
 if TYPE_CHECKING:
     from tracebuf.dask.graph import Graph
 
-BYTES = 8 << 20
+BYTES = 4 << 20
 """What a tile's arrays take: a part of a cache that all cores of a machine share, or some times one core's own."""
 WASTE = 6
 """A tile is at least so many times as long as its halo is wide: what it computes beside its own is lost."""

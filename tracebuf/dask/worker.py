@@ -8,6 +8,7 @@ its neighbours, put together here out of their parts; what it gives is trimmed t
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -27,9 +28,24 @@ _programs: dict[str, mlir.Program] = {}
 _lock = threading.Lock()
 
 
-KEPT = 4
-"""How many windows' memory a process keeps for the next ones: fresh memory takes as long as copying into it."""
-_kept: list[np.ndarray] = []
+SHARE = 8
+"""Which part of a worker's memory is kept for the next arrays: fresh memory takes as long as copying into it."""
+KEPT = 128 << 20
+"""How much is kept outside of a worker that has a limit."""
+_kept: dict[int, np.ndarray] = {}
+"""By identity, the oldest first. It is changed by finalizers, which run anywhere: one step at a time, without a lock."""
+
+
+def limit() -> int:
+    """How many bytes this process keeps."""
+    if "distributed.worker" in sys.modules:
+        from distributed import get_worker
+
+        try:
+            return int(get_worker().memory_manager.memory_limit or SHARE * KEPT) // SHARE
+        except ValueError:
+            pass  # no worker
+    return KEPT
 
 
 class _Held(np.ndarray):
@@ -41,18 +57,19 @@ def memory(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     n_bytes = math.prod(shape) * dtype.itemsize
     if n_bytes < 1 << 20:
         return np.empty(shape, dtype)
-    with _lock:
-        found = next((k for k, m in enumerate(_kept) if m.nbytes >= n_bytes >= m.nbytes * 0.9), None)
-        raw = np.empty(n_bytes, np.uint8) if found is None else _kept.pop(found)
+    fits = (k for k, m in list(_kept.items()) if m.nbytes >= n_bytes >= m.nbytes * 0.9)
+    found = _kept.pop(next(fits, 0), None)
+    raw = np.empty(n_bytes, np.uint8) if found is None else found
     held = raw.view(_Held)
-    weakref.finalize(held, give_back, raw).atexit = False
+    weakref.finalize(held, give_back, raw, limit()).atexit = False
     return held[:n_bytes].view(np.ndarray).view(dtype).reshape(shape)
 
 
-def give_back(raw: np.ndarray) -> None:
-    """Keeps a window's memory for the next ones; the oldest goes."""
-    _kept.append(raw)
-    del _kept[:-KEPT]
+def give_back(raw: np.ndarray, most: int) -> None:
+    """Keeps an array's memory for the next ones; the oldest goes."""
+    _kept[id(raw)] = raw
+    while sum(m.nbytes for m in list(_kept.values())) > most:
+        _kept.pop(next(iter(list(_kept)), 0), None)
 
 
 @frozen(slots=False)
