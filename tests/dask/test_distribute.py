@@ -21,7 +21,7 @@ from tracebuf.dask import distribute, tiles, worker  # noqa: E402
 SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm",
         "conjugate"}  # fmt: skip
 """Whose sums are combined from parts."""
-REFUSED = {"sorted_rows": "sort", "backwards": "step of -1", "numbered": "depends on the place", "gathered": "indices",
+REFUSED = {"backwards": "step of -1", "numbered": "depends on the place", "gathered": "indices",
            "squared": "two axes", "with_outer": "two axes"}  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
 from tracebuf.ir.types import ScalarType, ShapedType
+from tracebuf.ops.arrays.host import HostCall
 
 Index = tuple[int, ...]
 TREE = 8
@@ -142,6 +143,9 @@ class Graph:
         try:
             if not self.cut and self.call is not None:
                 raise Unwritten
+            for op in (x for o in stage.ops for x in (o, *o.walk())):
+                if isinstance(op, HostCall):
+                    raise Unwritten(f"it calls {getattr(op.callee, 'name', op.callee)}")
             program.program()
         except (TracebufError, NotImplementedError, Unwritten) as reason:
             found = self.by_function(stage, text, owned)

@@ -8,25 +8,48 @@ neighbours, so that no window of the whole chunk is ever made, and what it gives
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from tracebuf.dask import worker
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.grid import Grid, Halo, Needs
 from tracebuf.dask.memory import stage_bytes
+from tracebuf.dask.program import Program
 from tracebuf.dask.split import Stage, Text, delta_of, symbol_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Sym
-
-if TYPE_CHECKING:
-    from tracebuf.dask.graph import Graph
 
 BYTES = 4 << 20
 """What a tile's arrays take: a part of a cache that all cores of a machine share, or some times one core's own."""
 WASTE = 6
 """A tile is at least so many times as long as its halo is wide: what it computes beside its own is lost."""
 LEAST = 16
+
+
+class Graph(Protocol):
+    """What of the graph that is built tiles are laid out by."""
+
+    program: Program
+    grids: Mapping[Sym, Grid]
+    env: Mapping[Sym, int]
+
+    def symbols_of(self, v: Value) -> list[Sym | None]:
+        """Of each axis the symbol, where it is cut."""
+        ...
+
+    def trim(
+        self, stage: Stage, v: Value, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int]
+    ) -> worker.Bounds | None:
+        """What of a stage's output is the chunk's own."""
+        ...
+
+    def numbers(
+        self, text: Text, stage: Stage, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int],
+        grids: Mapping[Sym, Grid],
+    ) -> tuple[int, ...]:  # fmt: skip
+        """The indices that a stage is passed for a window, of a chunk of these grids."""
+        ...
 
 
 @frozen(slots=False)

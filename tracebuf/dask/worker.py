@@ -33,7 +33,7 @@ SHARE = 8
 KEPT = 128 << 20
 """How much is kept outside of a worker that has a limit."""
 _kept: dict[int, np.ndarray] = {}
-"""By identity, the oldest first. It is changed by finalizers, which run anywhere: one step at a time, without a lock."""
+"""By identity, the oldest first. Finalizers, which run anywhere, change it: one step at a time, without a lock."""
 
 
 def limit() -> int:
@@ -57,7 +57,7 @@ def memory(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     n_bytes = math.prod(shape) * dtype.itemsize
     if n_bytes < 1 << 20:
         return np.empty(shape, dtype)
-    fits = (k for k, m in list(_kept.items()) if m.nbytes >= n_bytes >= m.nbytes * 0.9)
+    fits = (k for k, m in reversed(list(_kept.items())) if m.nbytes >= n_bytes >= m.nbytes * 0.9)
     found = _kept.pop(next(fits, 0), None)
     raw = np.empty(n_bytes, np.uint8) if found is None else found
     held = raw.view(_Held)
