@@ -116,8 +116,9 @@ def suggest_chunks(
     for stage in stages:
         for s, h in needs_of(program, stage, cut, {}, 1 if stage.loop is not None else None).halos.items():
             halos[s] = max(halos[s], h.low + h.high)
+    axes = sorted(cut, key=lambda s: s.serial)  # of axes alike the first one is cut
     while max((chunk_bytes(program, stage, local, cut) for stage in stages), default=0) > limit:
-        longest = max(cut, key=lambda s: (local[s] > 1, local[s], -halos[s]), default=None)
+        longest = max(axes, key=lambda s: (local[s] > 1, local[s], -halos[s]), default=None)
         if longest is None or local[longest] <= max(4 * halos[longest], 1):
             raise UnsupportedError(
                 f"{program.name} takes more than {limit} bytes whatever its chunks",
