@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ import pytest
 from tests.dask.functions import CASES
 from tests.support.params import one_in
 from tracebuf import bufferize
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufWarning, UnsupportedError
 
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 
 from tracebuf.dask import distribute, tiles, worker  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
 SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm",
         "conjugate"}  # fmt: skip
 """Whose sums are combined from parts."""
@@ -174,6 +176,20 @@ def test_sizes_that_the_data_decide_are_refused() -> None:
         distribute(selected)(da.ones(40, chunks=10))
     with pytest.raises(UnsupportedError, match="whose size the data decide"):
         distribute(selected)(da.ones(40, chunks=40))
+
+
+def test_what_is_rechunked_is_told_with_the_line_that_decides() -> None:
+    f, args = CASES["sorted_rows"]
+    x = da.from_array(args[0], chunks=(4, 5))
+    with pytest.warns(TracebufWarning) as told:
+        found, other = distribute(bufferize(f))(x)
+    (text,) = [str(w.message) for w in told]
+    assert "axis 1 of x (3 chunks) is rechunked to one chunk, since numpy.ndarray.sort takes whole rows" in text
+    assert f"line {f.__code__.co_firstlineno + 1}" in text and told[0].filename == __file__
+    assert found.numblocks == other.numblocks == (3, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        distribute(bufferize(f))(da.from_array(args[0], chunks=(4, -1)))
 
 
 def test_large_arrays_are_traced_as_small_ones() -> None:
