@@ -16,7 +16,7 @@ from tracebuf.backend.layout.entry_words import FAILURE_ROOM, Result
 from tracebuf.backend.runtime.image import Failure
 from tracebuf.errors import TracebufError, note_of
 from tracebuf.ir.types import INDEX, ScalarType
-from tracebuf.running.raised import Number, Shown, raised
+from tracebuf.running.raised import Number, Several, Shown, raised
 
 Step = tuple[Any, ...]
 
@@ -29,6 +29,8 @@ def raising(failure: Failure, at: int) -> list[Step] | None:
     if not _plain(kind) or len(failure.types) > abi.MAX_ERROR_VALUES:
         return None
     parts = (Shown(message, len(failure.types)),) if isinstance(message, str) else message or ()
+    if any(isinstance(part, Several) for part in parts):
+        return None
     steps: list[Step] = [(Result.OBJECT, kind)]
     slots = [(at + abi.ERROR_VALUE * k, t) for k, t in enumerate(failure.types)]
     taken = 0

@@ -380,3 +380,14 @@ def test_what_is_stored_where_an_empty_mask_is_of_another_shape(shape: tuple[int
     f = tracebuf.bufferize(program("def f(a, m, v):\n    a[m] = v"))
     for given in ((2, 3), (3,), (1,), (1, 1), (2,)):
         agree(f, np.ones((2, 3)), np.zeros(shape, bool), np.zeros(given))
+
+
+@pytest.mark.parametrize("call", ["np.putmask(a, a > 0, {})", "np.place(a, a > 0, {})", "np.put(a, [0, 1], {})"])
+@pytest.mark.parametrize("values", ["v[k:]", "v[v > k]", "v[: len(v[v > k])]"])
+def test_values_of_which_only_the_run_time_knows_that_there_are_none(call: str, values: str) -> None:
+    f = tracebuf.bufferize(program(f"def f(a, v, k):\n    {call.format(values)}\n    return a"))
+    for k in (0, 3, 1, 5):
+        for a in (np.array([4.0, 5.0, 0.0, 1.0]), np.zeros(3)):
+            agree(f, a.copy(), np.arange(4.0), k)
+    eager = program(f"def f(a, v, k):\n    {call.format(values)}\n    return a")
+    climb(eager, (np.array([4.0, 5.0, 0.0]), np.arange(4.0), 2), again=[(np.array([4.0, 0.0]), np.arange(4.0), 0)])

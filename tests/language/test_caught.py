@@ -1345,3 +1345,25 @@ def test_names_of_a_loop_over_a_generator_that_raises() -> None:
         s += 1000
     return s"""
     assert "within a `try`" in refused(program("def f(a, n):" + text), A, 3).reason
+
+
+@pytest.mark.parametrize("argument", ["(n, 1)", "[n, (n, 'b')]", "{'a': [n, 2.5], 'b': 'x{}'}", "(n, (n + 1,)), n"])
+def test_arguments_of_exceptions_are_the_objects_and_not_their_texts(argument: str) -> None:
+    for kind in ("KeyError", "ValueError"):
+        f = bufferize(made(f"if n > 2:\n    raise {kind}({argument})\nreturn a"))
+        for n in (1, 3):
+            agree(f, A, n)
+        with pytest.raises(eval(kind)) as raised:
+            f(A, 4)
+        assert raised.value.args == eval(f"({argument},)", {"n": 4})
+        begin = f"try:\n    if n > 2:\n        raise {kind}({argument})\n"
+        agree(bufferize(made(f"{begin}except {kind} as e:\n    return str(e), repr(e), e.args")), A, 3)
+
+
+def test_the_key_of_a_key_error_is_the_tuple() -> None:
+    begin = "d = {}\nfor k in range(n):\n    d[k, n] = 1\n"
+    agree(bufferize(made(begin + "try:\n    d[n, n]\nexcept KeyError as e:\n    return str(e), e.args")), A, 3)
+    f = bufferize(made(begin + "del d[n, n]"))
+    with pytest.raises(KeyError) as raised:
+        f(A, 3)
+    assert raised.value.args == ((3, 3),)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree
+from tests.support.agreement import agree, program
 from tests.support.arrays import vector
 from tests.support.params import one_in
 from tracebuf.frontends.numpy.interpreter import trace as interpreter_trace
@@ -428,3 +428,25 @@ def test_a_size_of_a_branch_that_is_known_late_not_to_be_taken() -> None:
             b[np.arange(b.shape[0]) > -3] = b[np.arange(b.shape[0]) > -3]
 
     climb(program, (np.array(True), np.arange(12).reshape(4, 3)))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for k in range(s):\n    t = np.zeros(s)",
+        "for k in range(s):\n    t += np.zeros(s).sum()",
+        "while t < s:\n    t += np.ones(s).sum()",
+        "for k in range(s):\n    t = np.tile(m, s)",
+        "for k in range(s):\n    for j in range(2):\n        t = np.zeros(s) + j",
+        "if s > 0:\n    t = np.zeros(s)\nfor k in range(s):\n    m = m * 2",
+        "for k in range(len(m) - 2):\n    t = np.zeros(len(m) - 2)",
+    ],
+)
+@pytest.mark.parametrize("order", [(2, -1, 0, 1), (-1, 2, 0), (0, 3, -2)])
+def test_what_a_loop_or_branch_knows_is_not_known_at_entry(body: str, order: tuple[int, ...]) -> None:
+    """A guard that a size is not 1 says more in a loop that runs, where the size is positive, than at the entry."""
+    lines = ["t = 0", *body.split("\n"), "return t, m, m[s:], m[:s], max(s, 0), abs(s), s > 1, s >= 0"]
+    f = tracebuf.bufferize(program("def f(m, s):\n    " + "\n    ".join(lines)))
+    for s in order:
+        agree(f, np.arange(3.0), s)
+        agree(f, np.arange(2.0), s)

@@ -318,6 +318,15 @@ class SizeFacts(Prover):
         """Whether e >= 0 is proved."""
         return self.holds(self.canon(e))
 
+    def nonneg_at_entry(self, e: Dim) -> bool:
+        """Whether e >= 0 is proved by what is known at the entry, without the loops and branches in scope."""
+        if len(self._scopes) == 1:
+            return self.nonneg(e)
+        outermost = SizeFacts(self.hints)
+        outermost._scopes, outermost._stale = self._scopes[:1], True
+        outermost._refresh()
+        return outermost.nonneg(e)
+
     def le(self, a: Dim, b: Dim) -> bool:
         """Whether a <= b is proved."""
         return self.nonneg(sub(b, a))

@@ -56,7 +56,7 @@ from tracebuf.location import Location
 from tracebuf.options import CONTRACTS, Options
 from tracebuf.process import log as logger
 from tracebuf.process.late import importing
-from tracebuf.running.raised import Number, Shown
+from tracebuf.running.raised import Number, Several, Shown
 from tracebuf.running.ufuncs import is_made_name
 
 Capture = tuple[str, Callable[[], Any], Any]
@@ -65,7 +65,7 @@ MOST_RECORDS = 8
 """How many programs one entry holds."""
 _CODEC = Codec(
     Binding, ChosenResult, ContainerWrite, Failure, Frame, Guard, Image, Location, MemRefType, NewContainer, Number,
-    Part, Result, ResultLeaf, Shown, constants={t.name: t for t in (*ELEMENTS.values(), INDEX)},
+    Part, Result, ResultLeaf, Several, Shown, constants={t.name: t for t in (*ELEMENTS.values(), INDEX)},
 )  # fmt: skip
 
 

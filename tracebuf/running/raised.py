@@ -24,9 +24,17 @@ class Number:
     kind: type
 
 
+@frozen(slots=False)
+class Several:
+    """An argument of an exception: a tuple, list or dict (of which the parts are keys and values in turn)."""
+
+    kind: type
+    parts: tuple[object, ...]
+
+
 Message = str | tuple[object, ...] | None
-"""The arguments of an exception: a text with a {} for each operand, or a tuple of constants, `Shown` and `Number`; None
-where there are none."""
+"""The arguments of an exception: a text with a {} for each operand, or a tuple of constants, `Shown`, `Number` and
+`Several`; None where there are none."""
 Raised = str | type[BaseException] | BaseException
 """An exception to raise: a class, the name of a common one, or one to raise again (by its class and arguments)."""
 EXCEPTIONS: dict[str, type[BaseException]] = {
@@ -66,4 +74,7 @@ def argument(part: object, values: Iterator[object]) -> object:
     """One argument of an exception, which takes its operands from `values`."""
     if isinstance(part, Shown):
         return part.template.format(*islice(values, part.count))
+    if isinstance(part, Several):
+        made = [argument(p, values) for p in part.parts]
+        return dict(zip(made[::2], made[1::2])) if part.kind is dict else part.kind(made)
     return part.kind(next(values)) if isinstance(part, Number) else part

@@ -21,6 +21,7 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
+from tracebuf.frontends.numpy.arrays.indexing import is_one_element
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
@@ -100,10 +101,10 @@ from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.frontends.numpy.source.own_lists import grows, is_own_list
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import I64
+from tracebuf.ir.types import I1, I64
 from tracebuf.location import Location
 from tracebuf.ops.scalars import arith
-from tracebuf.running.raised import Message, Number, Shown
+from tracebuf.running.raised import Message, Number, Several, Shown
 
 MOST_TURNS = 10_000
 """The most iterations of a loop over an iterator that are traced one by one."""
@@ -308,10 +309,18 @@ class Statements(Expressions, Protected):
     def store_elements(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any) -> None:
         """base[index] = value, of an array."""
         value = groups.listing(self, target, value)
+        if (kind := self.sequence_of(value)) and is_one_element(self.r, base, index):  # its items do not matter
+            value = self.truth(target, value) if base.element is I1 else kind()
+            return subscripts.store(self.r, base, index, value)
         if is_growing(value) and python_of(value) in (list, tuple):
             value = self.call(target, np.array, [value, base.dtype], {})
         value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
         subscripts.store(self.r, base, index, value)
+
+    def sequence_of(self, value: Any) -> type[list[Any] | tuple[Any, ...]] | None:
+        """list or tuple, of a value that is one; None for any other."""
+        kind = python_of(value) if is_growing(value) else type(value)
+        return kind if kind in (list, tuple) else None
 
     def store_into(self, target: ast.Subscript, base: Any, index: Any, value: Any) -> None:
         """base[index] = value, where base is not an array."""
@@ -818,11 +827,22 @@ class Statements(Expressions, Protected):
         """The arguments of an exception, and the traced values in them."""
         if not args:
             return None, []
-        parts: list[object] = []
         values: list[Value] = []
+        parts = self.message_parts(node, args, values)
+        if len(parts) == 1 and isinstance(parts[0], Shown):
+            return parts[0].template, values
+        return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
+
+    def message_parts(self, node: ast.AST, args: Sequence[Any], values: list[Value]) -> list[object]:
+        """The arguments of an exception as parts of a message. The traced values in them are appended to `values`."""
+        parts: list[object] = []
         for x in args:
             if isinstance(x, Scalar):
                 parts.append(Number(type(stand_in(x))))
+            elif type(x) in (tuple, list, dict) and any(map(is_shown, self.flat([x]))):
+                inner = [y for item in x.items() for y in item] if type(x) is dict else x
+                parts.append(Several(type(x), tuple(self.message_parts(node, inner, values))))
+                continue
             elif isinstance(x, Text) or any(map(is_shown, self.flat([x]))):
                 shown = text_of(self, node, x)
                 found = [number_value(self.r, n) for n in shown.numbers]
@@ -833,9 +853,7 @@ class Statements(Expressions, Protected):
                 parts.append(x)
                 continue
             values.append(number_value(self.r, x))
-        if len(parts) == 1 and isinstance(parts[0], Shown):
-            return parts[0].template, values
-        return escaped(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else tuple(parts), values
+        return parts
 
     def stmt_FunctionDef(self, node: ast.FunctionDef, env: Env) -> None:
         decorators = [self.any_expr(d, env) for d in node.decorator_list]

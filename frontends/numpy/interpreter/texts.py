@@ -13,7 +13,8 @@ import operator
 import re
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from string import Formatter
 from typing import Any
@@ -53,7 +54,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1
 from tracebuf.running.host import text_kept
 from tracebuf.running.kept import shown
-from tracebuf.running.raised import Number, Shown, error_text
+from tracebuf.running.raised import Number, Several, Shown, error_text
 
 PLAIN = (str, bytes, int, float, complex, bool, type(None), np.generic, np.dtype, slice, type(Ellipsis))
 """Types of values whose text is known while tracing."""
@@ -426,10 +427,20 @@ def exception_attribute(i: Evaluator, node: ast.AST, x: Caught, name: str) -> An
     if name == "args" and len(x.sites) == 1 and type(site.message) is str:
         return (text_of(i, node, x),)
     if name == "args" and len(x.sites) == 1 and type(site.message) is tuple:
-        if not any(isinstance(part, Shown) for part in site.message):
-            rest = iter([x.operands[n] for n in site.operands])
-            return tuple(as_kind(part.kind, next(rest)) if isinstance(part, Number) else part for part in site.message)
+        rest = iter([x.operands[n] for n in site.operands])
+        with suppress(TypeError):
+            return tuple(traced_argument(part, rest) for part in site.message)
     raise i.refuse(node, f"`.{name}` of an exception that only the run time raises", "catch classes of your own")
+
+
+def traced_argument(part: object, rest: Iterator[Any]) -> Any:
+    """An argument of an exception, as the program has it. Raises TypeError where it has a text in it."""
+    if isinstance(part, Shown):
+        raise TypeError
+    if isinstance(part, Several):
+        made = [traced_argument(p, rest) for p in part.parts]
+        return dict(zip(made[::2], made[1::2])) if part.kind is dict else part.kind(made)
+    return as_kind(part.kind, next(rest)) if isinstance(part, Number) else part
 
 
 def as_kind(kind: type, x: PyInt | NpScalar) -> Scalar:

@@ -286,8 +286,8 @@ class Sizes(Landings):
             self.facts.assume_equal(e, 0, entry=True)
         elif kind == "nonneg":
             self.facts.assume_nonneg(e, entry=True)
-        elif evaluate(e, self.hints) > 0 and self.facts.nonneg(e):
-            self.facts.assume_nonneg(add(e, -1), entry=True)
+        elif evaluate(e, self.hints) > 0 and self.facts.nonneg(e):  # which may hold in this loop or branch only
+            self.facts.assume_nonneg(add(e, -1), entry=self.facts.nonneg_at_entry(e))
 
     def in_scope(self, e: Dim) -> bool:
         """Whether the symbols of e have their values in the regions being recorded."""

@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.numbers.operands import as_number, loop_dtypes, ou
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -213,21 +214,31 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     given = ravelled_values(r, values_for(r, a, v, "unsafe"))
     if any(d == 0 for d in a.shape):
         r.require_nonneg(neg(picked.shape[0]), "IndexError", "cannot replace elements of an empty array")
-    if any(d == 0 for d in (*picked.shape, *given.shape)):
+    if any(d == 0 for d in picked.shape) or (empty := r.ask_equal(given.shape[0], 0)):
         return
     loops = Loops(r, picked.shape)
+    some, size = is_some(loops, given, empty)
     index = loops.body.cast(loops.read(picked, 0, picked.shape), I64)
     total = loops.size(product(a.shape))
     place = bring(loops.body, index, total, 0)
     held = loops.whole(given)
-    turn = loops.body.add(division.RemSI.of(loops.loop(0), loops.size(given.shape[0])))
+    turn = loops.body.add(division.RemSI.of(loops.loop(0), size))
     where = unravelled(loops, place, a.shape)
 
     def stored(dest: Value, step: Value) -> Stored:
         new = loops.body.cast(loops.body.add(gather.Element.of(held, [turn])), a.element)
-        return loops.body.constant(True, I1), loops.body.constant(False, I1), new, where
+        return some or loops.body.constant(True, I1), loops.body.constant(False, I1), new, where
 
     r.store(a, loops.scatter(r.read(a), stored))
+
+
+def is_some(loops: Loops, given: ArrayRef, empty: bool | None) -> tuple[Value | None, Value]:
+    """Whether a vector has an element, where only the run time knows (`empty` is None), and its size, at least 1."""
+    size = loops.size(given.shape[0])
+    if empty is not None:
+        return None, size
+    body = loops.body
+    return body.add(arith.CmpI.of("sgt", size, loops.constant(0))), body.add(arith.MaxSI.of(size, loops.constant(1)))
 
 
 def unravelled(loops: Loops, place: Value, shape: Sequence[Dim]) -> list[Value]:
@@ -336,8 +347,6 @@ def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     where = truth(r, asarray(r, mask))
     same_elements(r, a, where, "putmask: mask and data must be the same size")
     given = ravelled_values(r, values_for(r, a, values, "safe"))
-    if given.shape[0] == 0:
-        return
     spread(r, a, where, given, by_count=False)
 
 
@@ -360,9 +369,10 @@ def same_elements(r: Recorder, a: ArrayRef, mask: ArrayRef, message: str) -> Non
 
 def require_some(r: Recorder, given: ArrayRef, mask: ArrayRef) -> None:
     """Raises ValueError where the mask selects elements, but there is no value to store."""
-    if given.shape[0] == 0:
+    if (empty := r.ask_equal(given.shape[0], 0)) is not False:
         none = r.compare("eq", count_of(r, mask), 0)
-        r.check(none, "ValueError", "Cannot insert from an empty array!")
+        ok = none if empty else either(r, none, r.compare("sgt", given.shape[0], 0))
+        r.check(ok, "ValueError", "Cannot insert from an empty array!")
 
 
 def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: bool) -> None:
@@ -371,11 +381,13 @@ def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: 
     r.check_writable(a)
     if mask.ndim != a.ndim:
         mask = reshaped(r, mask, a.shape)
-    if given.shape[0] == 0:
+    if empty := r.ask_equal(given.shape[0], 0):
         return
     loops = Loops(r, a.shape)
     here, held = loops.along(mask, range(a.ndim)), loops.whole(given)
-    size = loops.size(given.shape[0])
+    some, size = is_some(loops, given, empty)
+    if some is not None:
+        here = loops.body.add(arith.AndI.of(here, some))
     here_place = [loops.loop(d) for d in range(a.ndim)]
     total = loops.loop(0) if a.ndim else loops.size(0)
     for d in range(1, a.ndim):
