@@ -178,6 +178,20 @@ def test_sizes_that_the_data_decide_are_refused() -> None:
         distribute(selected)(da.ones(40, chunks=40))
 
 
+def test_tiles_of_a_stencil_with_a_number_out_of_an_array(
+    small_tiles: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an earlier stage gives has no axes, or none that is in tiles."""
+
+    def levelled(x: np.ndarray, w: np.ndarray) -> Any:
+        top, rows = x.max(), x.max(axis=0)
+        return (x[2:, 1:] - x[:-2, :-1]) / top + rows[1:] * w[1:]
+
+    monkeypatch.setattr(tiles, "BYTES", 300)
+    agree(levelled, [np.random.default_rng(1).random((40, 30)), np.arange(30.0)])
+    assert max(small_tiles) > 1
+
+
 def test_what_is_rechunked_is_told_with_the_line_that_decides() -> None:
     f, args = CASES["sorted_rows"]
     x = da.from_array(args[0], chunks=(4, 5))

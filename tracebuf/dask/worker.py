@@ -241,6 +241,10 @@ def in_tiles(
             if window is None or source is None:
                 args.append(inputs[k])
                 continue
+            if not window.shape:
+                made = window.build(inputs[k], neighbours)
+                args.append(made.copy() if tiling.owned[k] else made)
+                continue
             axis, delta = tiling.axes[k] or (0, window.shape[0] - longest)
             begin, end = (tile.begin, tile.end + delta) if tiling.axes[k] is not None else (0, window.shape[0])
             if len(source) == 1 and not tiling.owned[k]:
