@@ -232,7 +232,7 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
     for name in ("bool", "len"):
         found = method(i, node, a, name) if isinstance(a, Record) else None
         if found is not None:
-            return i.call(node, found, [], {})
+            return records.checked(i, node, a, f"__{name}__", i.call(node, found, [], {}))
     return True if isinstance(a, (Record, Drawer)) else a
 
 
