@@ -539,3 +539,53 @@ def test_a_classmethod_read_from_a_class_of_the_module() -> None:
     assert len(f.specializations()) == 1
     method = bufferize(program("def f(a, n):\n    print(end='')\n    return held(n).x + a", held=Given.made))
     agree(method, np.ones(2), 3)
+
+
+class Answers:
+    """Special methods that may give NotImplemented, and that derived classes override or not."""
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+    def __add__(self, other: Any) -> Any:
+        return ("+", self.n) if isinstance(other, Answers) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return ("r+", self.n) if isinstance(other, (Answers, float)) else NotImplemented
+
+    def __eq__(self, other: object) -> Any:
+        return self.n == other.n + 1 if isinstance(other, Answers) else NotImplemented
+
+    def __lt__(self, other: Any) -> Any:
+        return "<" if type(other) is Answers else NotImplemented
+
+    def __gt__(self, other: Any) -> Any:
+        return NotImplemented
+
+
+class Overriding(Answers):
+    def __radd__(self, other: Any) -> Any:
+        return ("of the derived class", self.n)
+
+    def __gt__(self, other: Any) -> Any:
+        return "> of the derived class"
+
+
+class Derived(Answers):
+    pass
+
+
+class Silent(Answers):
+    def __add__(self, other: Any) -> Any:
+        return NotImplemented
+
+    __radd__ = __iadd__ = __eq__ = __lt__ = __add__
+
+
+@pytest.mark.parametrize("left", ["Answers(n)", "Overriding(n)", "Derived(n)", "Silent(n)", "n", "1.5"])
+@pytest.mark.parametrize("right", ["Answers(n)", "Overriding(n)", "Derived(n)", "Silent(n)", "n", "1.5"])
+def test_which_operand_is_asked_first_and_what_follows_where_it_gives_not_implemented(left: str, right: str) -> None:
+    names = {kind.__name__: kind for kind in (Answers, Overriding, Derived, Silent)}
+    for name in ("x + y", "x == y", "x != y", "x < y", "x > y", "x == x"):
+        agree(bufferize(program(f"def f(n):\n    x, y = {left}, {right}\n    return {name}", **names)), 3)
+    agree(bufferize(program(f"def f(n):\n    x, y = {left}, {right}\n    x += y\n    return x", **names)), 3)

@@ -1039,7 +1039,7 @@ class Expressions(Comprehensions):
         if function is sorted and "key" in kwargs:
             return call_handler(list_order.sorted_by, self, node, *args, **kwargs)
         found = records.call(self, node, function, args, kwargs)
-        if found is not NotImplemented:
+        if found is not NotImplemented or isinstance(function, records.BoundMethod):  # which may give NotImplemented
             return found
         if function is list and len(args) == 1 and not kwargs and isinstance(args[0], LONG):
             return self.list_of(node, args[0])
