@@ -210,10 +210,25 @@ def test_what_is_not_one_element_is_not_taken_for_one(dtype: str) -> None:
     stores = {"a.fill({})": (*arrays, *sequences, "[b]", "range(2)"), "a[1] = {}": (*arrays, *sequences)}
     for store, value in ((s, v) for s, values in stores.items() for v in values):
         f = program(f"def f(a, b):\n    {store.format(value)}\n    return a.sum()")
-        if dtype == "?" and value not in arrays:  # which is its truth
+        if dtype == "?" and ".fill" in store and value not in arrays:  # which is its truth
             assert "stored into one bool" in refused(f, np.zeros(3, dtype), floats(4)).reason
         else:
             agree(f, np.zeros(3, dtype), floats(4))
+
+
+@pytest.mark.parametrize("dtype", ("f8", "i1", "c16", "?"))
+def test_a_list_that_grew_is_not_taken_for_one_element(dtype: str) -> None:
+    """It was taken for an array of its items: another exception, and no truth for a bool."""
+
+    def grown(a, n):
+        rows = []
+        for i in range(n):
+            rows.append(i)
+        a[1] = rows
+
+    for n in (0, 1, 3):
+        agree(grown, np.ones(3, dtype), n)
+    agree(program("def f(a):\n    a[1] = a.tolist()"), np.ones(3, dtype))
 
 
 # calls that are refused, were it not that NumPy does not take them either

@@ -3,6 +3,7 @@ that are indexed by counters and data."""
 
 from __future__ import annotations
 
+import bisect
 from collections import defaultdict
 from typing import Any
 
@@ -984,3 +985,29 @@ def test_lists_begun_again_beside_exceptions() -> None:
     for x in (X[:9], X[:1], -np.abs(X[:4])):
         agree(begun_after_the_result, x)
         agree(begun_in_handlers, x)
+
+
+def test_a_length_below_zero_stands_in_code_that_is_not_reached() -> None:
+    """Seven `pop` of one item: what came after asked NumPy about an array of -6 elements."""
+
+    def popped(v, w):
+        x, t = v[0], w[0]
+        a, b, out, m = [v[0]], [0.0], [], {0: w * 2}
+        k = 1
+        for x in reversed(b[:9]):
+            for x in w:  # noqa: B007
+                m[k % 3] = w * max(b)
+            a.extend(w)
+            for k, _ in m.items():
+                m.update([(k % 3, v * t)])
+                if x > 0:
+                    a.sort()
+                    a = b
+                for x in v:
+                    t = b.pop()
+                    bisect.insort(out, len(b) * x)
+
+    with pytest.raises(IndexError, match="pop from empty list"):
+        popped(np.ones(7), np.ones(7))
+    with pytest.raises((IndexError, UnsupportedError)):
+        tracebuf.bufferize(popped)(np.ones(7), np.ones(7))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree
+from tests.support.agreement import agree, program
 from tests.support.arrays import floats
 from tests.support.params import one_in
 from tracebuf import Options, bufferize, measure
@@ -138,6 +138,23 @@ def test_vectors_that_cross_or_have_no_axis() -> None:
     args = [(floats(4, 4), floats(3), n) for n in range(4)]
     for n in range(3):
         climb(program, args[n], again=args)
+
+
+@pytest.mark.parametrize("store", [
+    "a[k] = np.diag(a)", "a[:, k] = np.diag(a)", "a[k, ::-1] = np.diag(a)", "a[k, 1:] = np.diag(a)[1:]",
+    "a[k, :-1] = np.diag(a)[1:]", "a[k, 1:] = np.diag(a)[:-1]", "a[k] = np.diag(a[:, ::-1])", "a[k].real = a[:, k]",
+    "a[1:, k] = np.diag(a[1:, 1:])", "a[k].real = np.diag(a).real", "a[:, k].imag = np.diag(a).imag",
+    "a[k, 1:].real = a[:-1, k].real", "a[k, 1:].real = a[k, :-1].real",
+])  # fmt: skip
+def test_diagonals_and_parts_of_numbers_stored_along_them(store: str) -> None:
+    """Each of them was copied first, where NumPy makes no temporary for vectors."""
+
+    def given(n: int, k: int) -> tuple[np.ndarray, int]:
+        numbers = np.arange(float(n * n)).reshape(n, n)
+        return (numbers * (1 - 2j) if ".real" in store or ".imag" in store else numbers), k
+
+    f = program(f"import numpy as np\ndef f(a, k):\n    {store}")
+    climb(f, given(3, 1), again=[given(3, 0), given(3, 2), given(5, 3)])
 
 
 @pytest.mark.slow

@@ -139,6 +139,32 @@ def test_views_are_deleted_with_their_array() -> None:
     assert any(len(names) == 3 for names in deleted), text
 
 
+def added(*parts: np.ndarray, start: float) -> np.ndarray:
+    for p in parts:
+        start = start + p
+    return start
+
+
+def taking_turns(a: np.ndarray, n: int) -> np.ndarray:
+    one = a
+    two = added(a, a, start=a[n % 3, -1])
+    k = 0
+    while k < 3:
+        made = np.empty_like(a, dtype=np.uint16)
+        one, two = two, one
+        for _ in (made, two):
+            for _ in range(two.shape[1], k - 1, -1):
+                two = two + 1
+                a[np.arange(a.shape[0])[::-1]] + a[np.arange(a.shape[0])[::-1]]
+        k += 1
+    return np.zeros((one.shape[0], a.shape[0]))
+
+
+def test_no_name_is_deleted_twice() -> None:
+    """A name was deleted before the `break` of a loop, and again after the loop."""
+    ladder.climb(taking_turns, (np.ones((2, 2)), 0), strategies=(Options(),))
+
+
 def reversed_parts(b: np.ndarray) -> None:
     turned = b[::-1]
     for i in range(b[0]):  # noqa: B007 (read below)

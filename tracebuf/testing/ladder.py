@@ -663,6 +663,8 @@ def same_values(a: Array, b: Array, tolerance: float, least: float = 1.0) -> boo
         if tolerance:  # which parts of one that is not finite are infinite or NaN hangs on strides in NumPy itself
             wild = ~np.isfinite(a) & ~np.isfinite(b)
             a, b = np.where(wild, 0, a), np.where(wild, 0, b)
+        parts = np.abs([a.real, a.imag])  # rounding is relative to the numbers, not to the smaller of their parts
+        least = max(least, float(parts[np.isfinite(parts)].max(initial=0.0)))
         return same_values(a.real, b.real, tolerance, least) and same_values(a.imag, b.imag, tolerance, least)
     if a.dtype.kind != "f":
         return bool((a == b).all())

@@ -27,20 +27,21 @@ class _Freer:
         self.arrays = {n for n in arrays - set(args) if self.roots.get(n, {n}) - set(args)}
 
     def run(self) -> None:
-        self._block(self.tree.body, False)
+        self._block(self.tree.body, False, set())
 
-    def _block(self, block: list[ast.stmt], later: bool) -> set[str]:
-        """Adds them to a block; `later`: whether memory is asked for after it. The variables that the block surely
-        leaves assigned."""
+    def _block(self, block: list[ast.stmt], later: bool, held: set[str]) -> set[str]:
+        """Adds them to a block; `later`: whether memory is asked for after it; `held`: the variables that are deleted
+        after it if they are dead then, so that they stay assigned on each path to there. The variables that the block
+        surely leaves assigned."""
         bound: set[str] = set()
         found: list[tuple[int, list[str]]] = []
         for k, s in enumerate(block):
             rest = later or any(map(self._takes, block[k + 1 :]))
-            bound |= self._inner(s, rest)
+            bound |= self._inner(s, rest, held | bound)
             alive = self._after(s)
             dead = bound - alive - set[str]().union(*(self.roots.get(n, NOTHING) for n in alive))
             bound -= dead
-            if rest and (names := [n for n in _in_order(block[: k + 1]) if n in dead & self.arrays]):
+            if rest and (names := [n for n in _in_order(block[: k + 1]) if n in dead & self.arrays - held]):
                 found.append((k + 1, names))
         for k, names in reversed(found):
             while k < len(block) and _is_end(block[k]):
@@ -48,14 +49,14 @@ class _Freer:
             block.insert(k, ast.Delete([ast.Name(n, ast.Del()) for n in names]))
         return bound
 
-    def _inner(self, s: ast.stmt, rest: bool) -> set[str]:
+    def _inner(self, s: ast.stmt, rest: bool, held: set[str]) -> set[str]:
         """The blocks in a statement; what it surely assigns to."""
         match s:
             case ast.If():
-                branches = [self._block(s.body, rest), self._block(s.orelse, rest)]
+                branches = [self._block(s.body, rest, held), self._block(s.orelse, rest, held)]
                 return branches[0] & branches[1]
             case ast.For() | ast.While():
-                self._block(s.body, rest or any(map(self._takes, s.body)))
+                self._block(s.body, rest or any(map(self._takes, s.body)), held)
             case ast.Assign():
                 return {n.id for t in s.targets for n in ast.walk(t)
                         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}  # fmt: skip

@@ -72,7 +72,7 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
     parts = index_parts(r, ref, index)
     if all(kind == "int" for kind, _ in parts) and len(parts) == ref.ndim:
         places = [normalise(r, i, n, axis) for axis, ((_, i), n) in enumerate(zip(parts, ref.shape))]
-        require_one_element(r, ref.element, value, isinstance(value, Sequence))
+        require_one_element(r, ref.element, value, type(value) if isinstance(value, Sequence) else None)
         assert not isinstance(value, Sequence)
         scalar = r.number(value) if isinstance(value, ArrayRef) else value
         if not isinstance(value, ArrayRef):
@@ -86,13 +86,26 @@ def store_item(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence
         store_view(r, target, value)
 
 
-def require_one_element(r: Recorder, element: ScalarType, value: Operand | Sequence[Operand], sequence: bool) -> None:
-    """Fails as NumPy does where what becomes one element has axes, or is (an array made of) a sequence."""
+def is_one_element(r: Recorder, ref: ArrayRef, index: Any) -> bool:
+    """Whether the index is an int for each axis, so that one element is meant."""
+    items = index if isinstance(index, tuple) else (index,)
+    return len(items) == ref.ndim and all(part_of(r, i)[0] == "int" for i in items)
+
+
+def require_one_element(
+    r: Recorder, element: ScalarType, value: Operand | Sequence[Operand], sequence: type | None
+) -> None:
+    """Fails as NumPy does where what becomes one element has axes, or is (an array made of) a sequence of this type."""
     text = "setting an array element with a sequence."
     if sequence:
         if element is I1:
             raise r.refuse("a sequence is stored into one bool", "store its truth, for example len(x) > 0")
-        r.fail("ValueError" if element.is_float else "TypeError", text)
+        if element.is_complex:
+            r.fail("TypeError", f"must be real number, not {sequence.__name__}")
+        if element.is_float:
+            r.fail("ValueError", text)
+        wanted = "a string, a bytes-like object or a real number"
+        r.fail("TypeError", f"int() argument must be {wanted}, not '{sequence.__name__}'")
     if isinstance(value, ArrayRef) and value.ndim:
         if any(d != 1 for d in value.shape):
             if element.is_complex:

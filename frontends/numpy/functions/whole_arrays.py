@@ -221,7 +221,8 @@ def clip_bound(r: Recorder, a: Any, bound: Any, side: int) -> Any:
 def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
     r.check_writable(a)
     found = numeric(r, value)
-    require_one_element(r, a.element, found, isinstance(found, ArrayRef) and found is not value)
+    sequence = isinstance(found, ArrayRef) and found is not value
+    require_one_element(r, a.element, found, type(value) if sequence else None)
     store_view(r, a, found)
 
 

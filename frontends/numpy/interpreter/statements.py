@@ -21,6 +21,7 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
+from tracebuf.frontends.numpy.arrays.indexing import is_one_element
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
@@ -100,7 +101,7 @@ from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.frontends.numpy.source.own_lists import grows, is_own_list
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import I64
+from tracebuf.ir.types import I1, I64
 from tracebuf.location import Location
 from tracebuf.ops.scalars import arith
 from tracebuf.running.raised import Message, Number, Several, Shown
@@ -308,10 +309,18 @@ class Statements(Expressions, Protected):
     def store_elements(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any) -> None:
         """base[index] = value, of an array."""
         value = groups.listing(self, target, value)
+        if (kind := self.sequence_of(value)) and is_one_element(self.r, base, index):  # its items do not matter
+            value = self.truth(target, value) if base.element is I1 else kind()
+            return subscripts.store(self.r, base, index, value)
         if is_growing(value) and python_of(value) in (list, tuple):
             value = self.call(target, np.array, [value, base.dtype], {})
         value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
         subscripts.store(self.r, base, index, value)
+
+    def sequence_of(self, value: Any) -> type[list[Any] | tuple[Any, ...]] | None:
+        """list or tuple, of a value that is one; None for any other."""
+        kind = python_of(value) if is_growing(value) else type(value)
+        return kind if kind in (list, tuple) else None
 
     def store_into(self, target: ast.Subscript, base: Any, index: Any, value: Any) -> None:
         """base[index] = value, where base is not an array."""

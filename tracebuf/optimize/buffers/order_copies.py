@@ -2,9 +2,9 @@
 
 `b[d0 + i*p] = b[s0 + i*q]` for all i, as if everything were read first: element i overwrites what j(i) = (d0 - s0 +
 i*p)/q reads, so i comes after j(i). With p and q of one sign, j > i holds on one side of a fixed point and j < i on
-the other, so one side runs upwards and the other downwards, and no temporary is needed. A row stored from a column of
-the same matrix meets it in one element, which decides the direction. Where the source turns out to be one element at
-run time, which is stored to all, any order is right.
+the other, so one side runs upwards and the other downwards, and no temporary is needed. A row stored from a column or
+the diagonal of the same matrix meets it in one element, which decides the direction; so do real or imaginary parts.
+Where the source turns out to be one element at run time, which is stored to all, any order is right.
 
 Why: eager NumPy makes no temporary for one-dimensional copies in one direction either (though it picks a wrong order
 where p and q differ, rules C4 and S2). Limitations: not for more dimensions or opposite directions, for which NumPy
@@ -12,6 +12,8 @@ copies as well. MLIR has no counterpart; the C library's memmove is the special 
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.frozen import frozen
@@ -34,28 +36,47 @@ def order_copies(func: Func) -> None:
         new: dict[Op, list[Op]] = {}
         for op in block.ops:
             if isinstance(op, memref.Alloc) and (found := _round_trip(op)) is not None:
-                there, back = found
-                replacement = _replacement(there, back)
+                there, views, back = found
+                replacement = _replacement(there, views, back)
                 if replacement is not None:
-                    new |= {op: [], there: [], back: replacement}
-                    for gone in (there, back, op):
+                    new |= {op: [], there: [], **{v: [] for v in views}, back: replacement}
+                    for gone in (there, back, *reversed(views), op):
                         gone.drop_uses()
         if new:
             block.replace_ops([o for op in block.ops for o in new.get(op, [op])])
 
 
-def _round_trip(alloc: memref.Alloc) -> tuple[Op, Op] | None:
-    """The copy into a temporary and the copy out of it, if it serves nothing else and no effect lies between."""
-    users, block = [u.op for u in alloc.result.uses], alloc.block
-    if block is None or len(users) != 2 or any(o.block is not block for o in users):
+def _round_trip(alloc: memref.Alloc) -> tuple[Op, list[Op], Op] | None:
+    """The copy into a temporary, the views of it, each of the one before, and the copy out of the last one, if it
+    serves nothing else and no effect lies between."""
+    block, views = alloc.block, list[Op]()
+    if block is None or len(alloc.result.uses) != 2:
         return None
-    there, back = sorted(users, key=block.op_index)
-    if not isinstance(back, memref.Copy) or back.operand(0) is not alloc.result:
+    there, back = sorted((u.op for u in alloc.result.uses), key=lambda o: block.op_index(o) if o.block is block else -1)
+    while isinstance(back, (memref.Subview, memref.Recast, memref.Diagonal)) and len(back.result.uses) == 1:
+        views.append(back)
+        back = next(iter(back.result.uses)).op
+    last = views[-1].result if views else alloc.result
+    if any(o.block is not block for o in (there, *views, back)):
         return None
-    if not (isinstance(there, memref.Copy) or _copies(there)) or there.operand(1) is not alloc.result:
+    if not isinstance(back, memref.Copy) or back.operand(0) is not last:
+        return None
+    if not (isinstance(there, memref.Copy) or (_copies(there) and not views)) or there.operand(1) is not alloc.result:
         return None
     between = block.ops[block.op_index(there) + 1 : block.op_index(back)]
-    return (there, back) if all(map(is_effect_free, between)) else None
+    return (there, views, back) if all(map(is_effect_free, between)) else None
+
+
+def _viewed(w: IndexWriter, buffer: Value, views: Sequence[Op]) -> Value:
+    """The same views of another buffer with equal elements."""
+    for op in views:
+        if isinstance(op, memref.Subview):
+            buffer = w.emit(memref.Subview.of(buffer, op.slice, op.result.memref_type.shape, op.loc))
+        elif isinstance(op, memref.Diagonal):
+            buffer = w.emit(memref.Diagonal.of(buffer, op.attrs["axes"], op.result.memref_type.shape, op.loc))
+        else:
+            buffer = w.emit(memref.Recast.of(buffer, op.result.memref_type.element, op.loc))
+    return buffer
 
 
 def _copies(op: Op) -> bool:
@@ -67,38 +88,63 @@ def _copies(op: Op) -> bool:
 
 @frozen()
 class _Vector:
-    """Elements `offsets[axis] + i * step` of a buffer along one axis, at fixed indices along the others; the first one
-    again and again where `repeated` holds."""
+    """Elements `offsets[k] + i * steps[k]`, for each axis k, of a buffer (its real and imaginary parts are one axis
+    more); the first one again and again where `repeated` holds."""
 
     base: Value
-    axis: int
-    step: int
+    steps: tuple[int, ...]
     offsets: tuple[Mixed, ...]
     size: Mixed
     repeated: Value | None
 
+    @property
+    def axis(self) -> int | None:
+        """The axis along which it is; None if there are more."""
+        axes = [k for k, step in enumerate(self.steps) if step]
+        return axes[0] if len(axes) == 1 else None
+
 
 def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
+    """What a view of one axis is in the buffer that it is a view of."""
     op = (buffer := _uncast(buffer)).defining_op
-    if buffer.memref_type.rank != 1 or not isinstance(op, memref.Subview):
+    if buffer.memref_type.rank != 1 or not isinstance(op, (memref.Subview, memref.Diagonal)):
         return None
-    base, s = _uncast(op.operand(0)), op.slice
-    axis, offsets = s.dims[0], list(s.offsets)
-    if axis is None:
-        return None
-    size, (step, repeated) = s.sizes[axis], _step(s.strides[axis])
-    if not step:
-        return None
-    while isinstance(outer := base.defining_op, memref.Subview):  # a view of a view
-        strides, along = [constant_index(x) for x in outer.slice.strides], outer.slice.dims[axis]
-        if None in strides or along is None:
+    size: Mixed = -1  # of a diagonal, which is only asked of targets
+    repeated: Value | None = None
+    offsets: list[Mixed] = [0]
+    steps = [1]
+    components: list[tuple[Mixed, int]] = []
+    if isinstance(op, memref.Subview):
+        if (axis := op.slice.dims[0]) is None:
+            return None
+        size, (step, repeated) = op.slice.sizes[axis], _step(op.slice.strides[axis])
+        if not step:
+            return None
+        offsets, steps = list(op.slice.offsets), [step if k == axis else 0 for k in range(len(op.slice.offsets))]
+        buffer = _uncast(op.operand(0))
+    while (op := buffer.defining_op) is not None:
+        if isinstance(op, memref.Subview):
+            strides = [constant_index(x) for x in op.slice.strides]
+            inner = [(offsets[k], steps[k], d) for k, d in enumerate(op.slice.dims) if d is not None]
+            if None in strides or any(steps[k] for k, d in enumerate(op.slice.dims) if d is None):
+                break
+            offsets, steps = list(op.slice.offsets), [0] * len(strides)
+            for offset, step, d in inner:
+                offsets[d] = w.add(offsets[d], w.mul(offset, strides[d] or 0))
+                steps[d] = step * (strides[d] or 0)
+        elif isinstance(op, memref.Diagonal):
+            a, b = op.attrs["axes"]
+            rest = iter(zip(offsets[:-1], steps[:-1]))
+            found = [(offsets[-1], steps[-1]) if k in (a, b) else next(rest) for k in range(len(offsets) + 1)]
+            offsets, steps = [o for o, _ in found], [step for _, step in found]
+        elif isinstance(op, memref.Recast) and op.operand(0).memref_type.rank == len(offsets) - 1 and not components:
+            components = [(offsets.pop(), steps.pop())]
+        else:
             break
-        inner, offsets = offsets, list(outer.slice.offsets)
-        for k, d in enumerate(outer.slice.dims):
-            if d is not None:
-                offsets[d] = w.add(offsets[d], w.mul(inner[k], strides[d] or 0))
-        base, axis, step = _uncast(outer.operand(0)), along, step * (strides[along] or 0)
-    return _Vector(base, axis, step, tuple(offsets), size, repeated) if step else None
+        buffer = _uncast(op.operand(0))
+    offsets += [o for o, _ in components]
+    steps += [step for _, step in components]
+    return _Vector(buffer, tuple(steps), tuple(offsets), size, repeated) if any(steps) else None
 
 
 def _step(stride: Mixed) -> tuple[int | None, Value | None]:
@@ -129,15 +175,16 @@ def _copy(w: IndexWriter, source: Value, target: Value, low: Mixed, high: Mixed,
     w.ops.append(scf.For.of([w.value(b) for b in (low, high, 1)], [], body, w.loc))
 
 
-def _replacement(there: Op, back: Op) -> list[Op] | None:
+def _replacement(there: Op, views: Sequence[Op], back: Op) -> list[Op] | None:
     """What copies without the temporary; None where that is not known."""
     w, target = IndexWriter([], back.loc), back.operand(1)
-    s, d = _vector(w, there.operand(0)), _vector(w, target)
-    if s is None or d is None or s.base is not d.base or d.repeated is not None:
+    source = _viewed(w, there.operand(0), views)
+    s, d = _vector(w, source), _vector(w, target)
+    if s is None or d is None or s.base is not d.base or len(s.steps) != len(d.steps) or d.repeated is not None:
         found = False
     elif s.repeated is None:
-        found = isinstance(there, memref.Copy) and _ordered(w, there.operand(0), target, s, d)
-    elif found := _ordered(inner := IndexWriter([], back.loc), there.operand(0), target, s, d):
+        found = isinstance(there, memref.Copy) and _ordered(w, source, target, s, d)
+    elif found := not views and _ordered(inner := IndexWriter([], back.loc), source, target, s, d):
         direct, ordered = Block(), Block()
         clone_op(there, {there.operand(1): target}, lambda op: (direct.append(op), op)[1])  # type: ignore[func-returns-value]
         direct.ops[0].attrs["ordered"] = True  # LLVM must not take its iterations for independent
@@ -154,17 +201,20 @@ def _ordered(w: IndexWriter, source: Value, target: Value, s: _Vector, d: _Vecto
     """Writes loops that copy one vector onto another of the same buffer as if the source had been read first; whether
     there are any."""
     n = d.size
-    if s.axis != d.axis:
-        i = w.quotient(w.sub(s.offsets[d.axis], d.offsets[d.axis]), d.step)
-        j = w.quotient(w.sub(d.offsets[s.axis], s.offsets[s.axis]), s.step)
-        turn: Mixed = w.choose(w.test("sge", i, j), n, 0)
+    if n == -1:
+        return False
+    if s.axis is None or d.axis is None or s.axis != d.axis:
+        if (meeting := _meeting(w, s, d)) is None:
+            return False
+        turn: Mixed = w.choose(w.test("sge", *meeting), n, 0)
         parts = [(0, turn, False), (turn, n, True)]
-    elif (s.step > 0) != (d.step > 0):
+    elif (s.steps[s.axis] > 0) != (d.steps[d.axis] > 0):
         return False
     else:
-        sign = 1 if s.step > 0 else -1
+        p, q = d.steps[d.axis], s.steps[s.axis]
+        sign = 1 if q > 0 else -1
         shift = w.sub(d.offsets[d.axis], s.offsets[s.axis])
-        shift, growth = (shift if sign > 0 else w.sub(0, shift)), sign * (d.step - s.step)
+        shift, growth = (shift if sign > 0 else w.sub(0, shift)), sign * (p - q)
         if growth == 0:
             turn = w.choose(w.test("sge", 0, shift), n, 0)
             parts = [(0, turn, False), (turn, n, True)]
@@ -178,3 +228,21 @@ def _ordered(w: IndexWriter, source: Value, target: Value, s: _Vector, d: _Vecto
         if low is not high and low != high:
             _copy(w, source, target, low, high, down)
     return True
+
+
+def _meeting(w: IndexWriter, s: _Vector, d: _Vector) -> tuple[Mixed, Mixed] | None:
+    """(i, j) where vectors in different directions meet in one place, or nowhere: element i of `d` is element j of `s`.
+    """
+    axes = range(len(s.steps))
+    ours, theirs = [k for k in axes if d.steps[k]], [k for k in axes if s.steps[k]]
+    if alone := [k for k in theirs if not d.steps[k]]:
+        j = w.quotient(w.sub(d.offsets[alone[0]], s.offsets[alone[0]]), s.steps[alone[0]])
+        k = ours[0]
+        there = w.add(s.offsets[k], w.mul(j, s.steps[k])) if s.steps[k] else s.offsets[k]
+        return w.quotient(w.sub(there, d.offsets[k]), d.steps[k]), j
+    if alone := [k for k in ours if not s.steps[k]]:
+        i = w.quotient(w.sub(s.offsets[alone[0]], d.offsets[alone[0]]), d.steps[alone[0]])
+        k = theirs[0]
+        there = w.add(d.offsets[k], w.mul(i, d.steps[k])) if d.steps[k] else d.offsets[k]
+        return i, w.quotient(w.sub(there, s.offsets[k]), s.steps[k])
+    return None

@@ -77,7 +77,8 @@ def kind_of(x: Any) -> Any:
     """The kind of an argument."""
     if isinstance(x, ArrayRef):
         repeated = tuple(axis for axis in range(x.ndim) if x.is_repeated(axis) and 0 not in x.shape)
-        sizes = tuple(n if isinstance(n, int) else None for n in x.shape)
+        # a size is negative in code that is not reached
+        sizes = tuple(max(n, 0) if isinstance(n, int) else None for n in x.shape)
         if prod(max(n, 1) for n in sizes if n is not None) > SMALL:
             sizes = (None,) * x.ndim
         return ArrayKind(x.dtype, order_of(x), repeated, sizes)
