@@ -50,7 +50,8 @@ class DecisionError(TracebufError):
 
 
 class TracebufWarning(UserWarning):
-    """Warns that a function runs as it is, in NumPy, because `fallback="numpy"` allows it. The text says why."""
+    """Warns that a function runs as it is, in NumPy, because `fallback="numpy"` allows it, or that an axis of a dask
+    array is rechunked. The text says why."""
 
 
 class UnsupportedError(TracebufError):

@@ -334,6 +334,26 @@ def conjugate(b, T):
     return x
 
 
+# -- rows by themselves
+
+
+def sorted_rows(x):
+    return np.sort(x, axis=1) + 1, x + 1
+
+
+def sorted_columns(x):
+    x.sort(axis=0)
+    return x[:, 1:] - x[:, :-1]
+
+
+def medians(x):
+    return np.median(x, axis=-1) * 2
+
+
+def best_of_rows(x, y):
+    return np.argmax(x, axis=1), np.argsort(y - x, axis=1)
+
+
 # -- what is not cut
 
 
@@ -343,10 +363,6 @@ def squared(a, x):
 
 def with_outer(x):
     return x[:, None] * x[None, :], x + 1
-
-
-def sorted_rows(x):
-    return np.sort(x, axis=1) + 1, x + 1
 
 
 def running(x):
@@ -394,7 +410,8 @@ CASES: dict[str, Case] = {
         (wave_steps, (_x, _y, 0.1, 3)), (insulated, (_x, 3)), (driven, (_x, 3)), (turning, (_x, 2)),
         (two_loops, (_x, 3)), (three_times, (_x,)),
         (by_speed, (_x, 3)), (conjugate, (_x, 3)), (squared, (*arrays((9, 9)), *arrays((9,)))), (with_outer, (_x,)),
-        (sorted_rows, (_u,)), (running, (_u,)), (backwards, (_x, _y)),
+        (sorted_rows, (_u,)), (sorted_columns, (_u,)),
+        (medians, (_u,)), (best_of_rows, (_u, _v)), (running, (_u,)), (backwards, (_x, _y)),
         (with_its_transpose, (*arrays((9, 9)), _u)), (recurrence, (_x, _y)), (numbered, (_x,)),
         (gathered, (_x, np.array([3, 0, 5, 7]))),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,18 @@ import pytest
 from tests.dask.functions import CASES
 from tests.support.params import one_in
 from tracebuf import bufferize
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufWarning, UnsupportedError
 
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
 
-from tracebuf.dask import distribute  # noqa: E402
+from tracebuf.dask import distribute, tiles, worker  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
 SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm",
         "conjugate"}  # fmt: skip
 """Whose sums are combined from parts."""
-REFUSED = {"sorted_rows": "sort", "backwards": "step of -1", "numbered": "depends on the place", "gathered": "indices",
+REFUSED = {"backwards": "step of -1", "numbered": "depends on the place", "gathered": "indices",
            "squared": "two axes", "with_outer": "two axes"}  # fmt: skip
 
 
@@ -82,6 +84,37 @@ def test_steps_between_exchanges_do_not_matter(name: str, steps: int) -> None:
     agree(CASES[name][0], arguments(name), steps=steps)
 
 
+@pytest.fixture
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Tiles of a few rows; how many each chunk had."""
+    monkeypatch.setattr(tiles, "WASTE", 1)
+    monkeypatch.setattr(tiles, "LEAST", 2)
+    counts: list[int] = []
+    run = worker.in_tiles
+
+    def counted(stage: Any, job: Any, tiling: Any, *rest: Any) -> Any:
+        counts.append(len(tiling.tiles))
+        return run(stage, job, tiling, *rest)
+
+    monkeypatch.setattr(worker, "in_tiles", counted)
+    return counts
+
+
+TILED = dict.fromkeys(["upwind", "staggered", "insulated", "driven", "one_sided", "twice"], 40)
+TILED |= dict.fromkeys(["laplace", "wave", "heat", "blurred", "rolled", "stencil_total", "turning"], 300)
+TILED |= {"volume": 5_000, "padded_2d": 600}
+"""How many bytes tiles have."""
+
+
+@pytest.mark.parametrize("name", one_in(5, TILED))
+def test_tiles_give_the_bits_of_the_function(
+    name: str, small_tiles: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tiles, "BYTES", TILED[name])
+    agree(CASES[name][0], arguments(name), close=name in SUMS)
+    assert max(small_tiles) > 1
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_cut_is_refused_with_the_reason(name: str) -> None:
     with pytest.raises(UnsupportedError, match=f"(?s)cannot be cut as its arguments are: .*{REFUSED[name]}"):
@@ -113,6 +146,20 @@ def test_windows_are_put_together_once_and_no_chunk_is_changed() -> None:
     np.testing.assert_array_equal(x.compute(), source)
 
 
+def test_a_chunk_that_is_its_own_window_is_not_changed() -> None:
+    """The first chunk of a stencil that looks one way needs nothing of others."""
+    f = CASES["upwind"][0]
+    source = np.random.default_rng(1).random(40)
+    x = da.from_array(source.copy(), chunks=10).persist()
+    before = x.copy()
+    distribute(bufferize(f))(x, 0.3)
+    expected = source.copy()
+    f(expected, 0.3)
+    for _ in range(2):
+        np.testing.assert_array_equal(x.compute(), expected)
+    np.testing.assert_array_equal(before.compute(), source)
+
+
 def test_a_stored_argument_that_is_no_dask_array_is_refused() -> None:
     def double(u: np.ndarray) -> None:
         u *= 2
@@ -129,6 +176,34 @@ def test_sizes_that_the_data_decide_are_refused() -> None:
         distribute(selected)(da.ones(40, chunks=10))
     with pytest.raises(UnsupportedError, match="whose size the data decide"):
         distribute(selected)(da.ones(40, chunks=40))
+
+
+def test_tiles_of_a_stencil_with_a_number_out_of_an_array(
+    small_tiles: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an earlier stage gives has no axes, or none that is in tiles."""
+
+    def levelled(x: np.ndarray, w: np.ndarray) -> Any:
+        top, rows = x.max(), x.max(axis=0)
+        return (x[2:, 1:] - x[:-2, :-1]) / top + rows[1:] * w[1:]
+
+    monkeypatch.setattr(tiles, "BYTES", 300)
+    agree(levelled, [np.random.default_rng(1).random((40, 30)), np.arange(30.0)])
+    assert max(small_tiles) > 1
+
+
+def test_what_is_rechunked_is_told_with_the_line_that_decides() -> None:
+    f, args = CASES["sorted_rows"]
+    x = da.from_array(args[0], chunks=(4, 5))
+    with pytest.warns(TracebufWarning) as told:
+        found, other = distribute(bufferize(f))(x)
+    (text,) = [str(w.message) for w in told]
+    assert "axis 1 of x (3 chunks) is rechunked to one chunk, since numpy.ndarray.sort takes whole rows" in text
+    assert f"line {f.__code__.co_firstlineno + 1}" in text and told[0].filename == __file__
+    assert found.numblocks == other.numblocks == (3, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        distribute(bufferize(f))(da.from_array(args[0], chunks=(4, -1)))
 
 
 def test_large_arrays_are_traced_as_small_ones() -> None:

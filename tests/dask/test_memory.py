@@ -66,3 +66,36 @@ def test_a_chunk_takes_at_most_what_was_said(name: str) -> None:
         tracemalloc.stop()
     held = 3 * 8 * chunks[0] * 900 * len(changed)  # rows of chunks that wait for their neighbours
     assert peak < memory / SHARE + held
+
+
+@pytest.mark.parametrize(("name", "rest"), [("laplace", ()), ("wave", (0.1,)), ("heat", (4,))])
+def test_never_more_than_two_copies_of_a_chunk_are_alive(
+    name: str, rest: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a chunk is computed there is what it was and what it becomes; what is beside these is small."""
+    da, dask = pytest.importorskip("dask.array"), pytest.importorskip("dask")
+    from tracebuf.dask import distribute, tiles, worker
+
+    f, n = bufferize(CASES[name][0]), 1_000
+    run, peaks = worker.run, list[int]()
+
+    def measured(*given: Any) -> Any:
+        worker._kept.clear()
+        tracemalloc.start()
+        found = run(*given)
+        peaks.append(tracemalloc.get_traced_memory()[1])  # inputs are there before
+        tracemalloc.stop()
+        return found
+
+    monkeypatch.setattr(tiles, "BYTES", 1 << 19)
+    monkeypatch.setattr(worker, "run", measured)
+    args = [da.ones((2 * n, 2 * n), chunks=n).persist() for _ in range(2 if name == "wave" else 1)]
+    before = [a.copy() for a in args]
+    result = distribute(f)(*args, *rest)
+    made = [result] if name == "laplace" else args
+    assert before[0].npartitions == 4
+    with dask.config.set(scheduler="synchronous"):
+        dask.compute(*(x.sum() for x in made))
+        peaks.clear()
+        dask.compute(*(x.sum() for x in made))
+    assert len(peaks) == 4 and max(peaks) < 1.25 * len(made) * n * n * 8, max(peaks) / (len(made) * n * n * 8)

@@ -16,6 +16,7 @@ from tracebuf import bufferize
 from tracebuf.dask import distribute
 from tracebuf.errors import UnsupportedError
 
+pytestmark = pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
 PROGRAMS = load()
 UNCUT = {"gather", "bootstrap", "compress", "group_means"}
 """Whose integers are indices, or whose sizes the data decide: these cannot be changed one at a time."""

@@ -165,6 +165,11 @@ def test_no_name_is_deleted_twice() -> None:
     ladder.climb(taking_turns, (np.ones((2, 2)), 0), strategies=(Options(),))
 
 
+def test_remainders_are_written_as_such() -> None:
+    text = tracebuf.bufferize(lambda a, n: a[n % 3]).lower(np.arange(4.0), 5).as_text("numba")
+    assert "n % 3" in text, text
+
+
 def reversed_parts(b: np.ndarray) -> None:
     turned = b[::-1]
     for i in range(b[0]):  # noqa: B007 (read below)

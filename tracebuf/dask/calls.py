@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import uuid
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from operator import getitem
@@ -20,10 +21,10 @@ from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten
 from tracebuf.dask.grid import Grid, needs_of
 from tracebuf.dask.memory import chunk_bytes, small_sizes
-from tracebuf.dask.program import Program, program_of
+from tracebuf.dask.program import Program, guards_hold, program_of
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
 from tracebuf.dask.unroll import unrolled
-from tracebuf.errors import UnsupportedError
+from tracebuf.errors import TracebufWarning, UnsupportedError, render
 from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
@@ -221,13 +222,12 @@ class Distributed:
 
     def fits(self, s: Sym, size: int) -> bool:
         """Whether what tracing assumed of sizes is so for chunks of that size."""
-        env = {**self.env, s: size}
-        env |= {other: evaluate(d, env) for other, d in self.program.same.items()}
-        return guards_hold(self.program.traced.guards, env)
+        return self.program.fits(self.env, s, size)
 
     # -- the call
     def result(self) -> Any:
         stages, grids = self.plan()
+        self.tell(grids)
         try:
             return self.built(stages, grids)
         except Unwritten as unwritten:
@@ -235,6 +235,21 @@ class Distributed:
                 f"{self.program.name} has several stages, of which one cannot be sent to workers: {unwritten}",
                 instead="split it into functions", location=self.program.func.loc,
             ) from None  # fmt: skip
+
+    def tell(self, grids: Mapping[Sym, Grid]) -> None:
+        """Warns of each axis that becomes one chunk, with the access that decides: it takes memory, and dask sends all
+        chunks along it to one worker."""
+        for reason in dict.fromkeys(self.reasons.values()):
+            axes = [
+                f"axis {axis} of {name} ({len(a.chunks[axis])} chunks)"
+                for v, a, name in zip(self.program.func.args, self.leaves, self.program.names)
+                for axis, size in enumerate(shape_of(v))
+                if isinstance(a, self.da.Array) and len(a.chunks[axis]) > 1 and symbol_of(size) in reason.syms
+            ]
+            if reason.reason and axes:
+                where = reason.loc if reason.loc.file else self.program.func.loc
+                text = f"{self.program.name}: {', '.join(axes)} is rechunked to one chunk, since {reason.reason}"
+                warnings.warn(TracebufWarning(render(text, "", where)), stacklevel=4)
 
     def built(self, stages: Sequence[Stage], grids: Mapping[Sym, Grid]) -> Any:
         cut = frozenset(grids)
@@ -395,15 +410,3 @@ def literal(a: Any, v: Value) -> Any:
     if isinstance(v.type, ScalarType):
         return a
     return np.asarray(a)
-
-
-def guards_hold(guards: Sequence[Any], env: Mapping[Sym, int]) -> bool:
-    """Whether conditions on sizes hold."""
-    for g in guards:
-        try:
-            value = evaluate(g.expr, env)
-        except ZeroDivisionError:
-            return False
-        if not {"nonneg": value >= 0, "zero": value == 0, "nonzero": value != 0}[g.kind]:
-            return False
-    return True

@@ -15,11 +15,13 @@ from tracebuf.dask.flow import shape_of
 from tracebuf.dask.grid import Begins, Grid, Halo, Needs, needs_of
 from tracebuf.dask.program import Program
 from tracebuf.dask.split import Builder, Stage, Text, delta_of, symbol_of
+from tracebuf.dask.tiles import plan_of, tiling_of
 from tracebuf.errors import TracebufError
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
 from tracebuf.ir.types import ScalarType, ShapedType
+from tracebuf.ops.arrays.host import HostCall
 
 Index = tuple[int, ...]
 TREE = 8
@@ -141,6 +143,9 @@ class Graph:
         try:
             if not self.cut and self.call is not None:
                 raise Unwritten
+            for op in (x for o in stage.ops for x in (o, *o.walk())):
+                if isinstance(op, HostCall):
+                    raise Unwritten(f"it calls {getattr(op.callee, 'name', op.callee)}")
             program.program()
         except (TracebufError, NotImplementedError, Unwritten) as reason:
             found = self.by_function(stage, text, owned)
@@ -149,6 +154,7 @@ class Graph:
             program = found
         program_key = self.name(f"program-{text.name}")
         self.tasks[program_key] = DataNode(program_key, program)
+        plan = plan_of(self, stage, halos, owned) if isinstance(program, worker.StageProgram) else None
         name = self.name(text.name)
         self.begins.update(needs.begins)
         made: dict[Index, Any] = {}
@@ -159,8 +165,8 @@ class Graph:
             windows = {s: self.grids[s].window(k, halos[s]) for s, k in at.items()}
             inputs, specs = [], []
             near: list[Index] = []
-            for v in stage.inputs:
-                window, parts = self.window(v, windows, rims, near)
+            for k, v in enumerate(stage.inputs):
+                window, parts = self.window(v, windows, rims, near, k in owned)
                 specs.append(window)
                 if window is None:
                     inputs.append(parts)
@@ -168,8 +174,9 @@ class Graph:
                     inputs.append(List(*parts))
             job = worker.Job(
                 tuple(specs),
-                self.numbers(text, stage, needs, windows, at) + bounds,
+                self.numbers(text, stage, needs, windows, at, self.grids) + bounds,
                 tuple(self.trim(stage, v, needs, windows, at) for v in stage.outputs),
+                tiling_of(self, plan, stage, text, needs, halos, windows, at, bounds, owned) if plan else None,
             )
             key = (name, *index)
             takers.append((key, job, List(*inputs), near))
@@ -218,15 +225,16 @@ class Graph:
         return frozenset(found)
 
     def numbers(
-        self, text: Text, stage: Stage, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int]
-    ) -> tuple[int, ...]:
-        """The indices that a stage is passed for a window."""
+        self, text: Text, stage: Stage, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int],
+        grids: Mapping[Sym, Grid],
+    ) -> tuple[int, ...]:  # fmt: skip
+        """The indices that a stage is passed for a window, of a chunk of these grids."""
         local = dict(self.env) | {s: w1 - w0 for s, (w0, w1) in windows.items()}
         found = [evaluate(d, local) for d in text.locals] + [evaluate(d, self.env) for d in text.globals]
         for op, d in text.trims:
             s = next(s for f in stage.folds if f.op is op for loop, s in f.loops if loop == d)
             begin, delta = needs.folds[op, d]
-            a, b = self.grids[s].own(at[s], begin, delta)
+            a, b = grids[s].own(at[s], begin, delta)
             found += [a - windows[s][0], max(b - a, 0)]
         return tuple(found)
 
@@ -262,9 +270,10 @@ class Graph:
         return TaskRef(key)
 
     def window(
-        self, v: Value, windows: Mapping[Sym, tuple[int, int]], rims: Rims, near: list[Index]
+        self, v: Value, windows: Mapping[Sym, tuple[int, int]], rims: Rims, near: list[Index], owned: bool
     ) -> tuple[worker.Window | None, Any]:
-        """An input's window, and the keys of the blocks that are in it as a whole."""
+        """An input's window, and the keys of the blocks that are in it as a whole. `owned`: the stage stores to it, so
+        that it is never a block itself."""
         from dask._task_spec import TaskRef
 
         blocks = self.blocks[v]
@@ -285,7 +294,7 @@ class Graph:
             if full:
                 parts.append(TaskRef(key))
             bounds.append(tuple(p[2] for p in combination))
-        if len(bounds) == len(parts) == 1:
+        if len(bounds) == len(parts) == 1 and not owned:
             return worker.Window(sizes, None, (), blocks.item), parts
         return worker.Window(sizes, tuple(bounds), tuple(taken), blocks.item), parts
 
@@ -362,5 +371,3 @@ def dtype_of(v: Value) -> np.dtype:
     type_ = v.type
     assert isinstance(type_, (ScalarType, ShapedType))
     return type_.dtype if isinstance(type_, ScalarType) else type_.element.dtype
-
-

@@ -46,14 +46,20 @@ def chunk_bytes(program: Program, stage: Stage, local: Mapping[Sym, int], cut: f
     wide = dict(local)
     for s, h in halos.items():
         wide[s] = local[s] + h.low + h.high
-    total = 0
-    for v in stage.inputs:
-        total += 2 * value_bytes(v, wide) if any(h.low or h.high for h in halos.values()) else value_bytes(v, wide)
+    total = stage_bytes(stage, wide)
+    if any(h.low or h.high for h in halos.values()):
+        total += sum(value_bytes(v, wide) for v in stage.inputs)
+    return total
+
+
+def stage_bytes(stage: Stage, local: Mapping[Sym, int]) -> int:
+    """The bytes of a stage's inputs and of all arrays that it makes, of these sizes."""
+    total = sum(value_bytes(v, local) for v in stage.inputs)
     for op in stage.ops:
         for o in (op, *op.walk()):
             for r in o.results:
                 if isinstance(r.type, ShapedType) and not isinstance(o, tensor.ExtractSlice):
-                    total += value_bytes(r, wide) if is_made(r) else 0
+                    total += value_bytes(r, local) if is_made(r) else 0
     return total
 
 
@@ -110,8 +116,9 @@ def suggest_chunks(
     for stage in stages:
         for s, h in needs_of(program, stage, cut, {}, 1 if stage.loop is not None else None).halos.items():
             halos[s] = max(halos[s], h.low + h.high)
+    axes = sorted(cut, key=lambda s: s.serial)  # of axes alike the first one is cut
     while max((chunk_bytes(program, stage, local, cut) for stage in stages), default=0) > limit:
-        longest = max(cut, key=lambda s: (local[s] > 1, local[s], -halos[s]), default=None)
+        longest = max(axes, key=lambda s: (local[s] > 1, local[s], -halos[s]), default=None)
         if longest is None or local[longest] <= max(4 * halos[longest], 1):
             raise UnsupportedError(
                 f"{program.name} takes more than {limit} bytes whatever its chunks",

@@ -3,7 +3,7 @@ what it returns and stores to, and the states of these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,12 @@ from tracebuf import pipeline
 from tracebuf.dask.flow import Flow
 from tracebuf.dask.reach import State
 from tracebuf.frozen import cached_property, frozen
-from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, Sym, add, neg, sub, substitute, symbols
+from tracebuf.ir.clone import clone_op
+from tracebuf.ir.core import Op, Use, Value, happens_in
+from tracebuf.ir.dims import Dim, Sym, add, evaluate, neg, sub, substitute, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import TensorType
-from tracebuf.ops.arrays import bufferization
+from tracebuf.ops.arrays import bufferization, tensor
 
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.call.call import Call
@@ -64,6 +65,12 @@ class Program:
         named = [("result" if len(results) == 1 else f"result {k}", v) for k, v in enumerate(results)]
         return named + [(self.names[n], v) for n, v in self.stored.items()]
 
+    def fits(self, env: Mapping[Sym, int], s: Sym, size: int) -> bool:
+        """Whether what tracing assumed of sizes is so where one of them is another."""
+        env = {**env, s: size}
+        env |= {other: evaluate(d, env) for other, d in self.same.items()}
+        return guards_hold(self.traced.guards, env)
+
     def state(self, v: Value) -> State:
         return self.flow.state(v)
 
@@ -73,12 +80,33 @@ def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program
     raises."""
     call, traced = f.trace(*args, **kwargs)
     pipeline.optimize_tensors(traced.func, f.options)
+    own_slices(traced.func)
     same = equal_sizes(traced.guards)
     if same:
         for v in traced.func.values():
             if isinstance(t := v.type, TensorType):
                 v.type = replace(t, shape=tuple(substitute(n, same) for n in t.shape))
     return Program(getattr(f, "__name__", "f"), call, traced, traced.func, same)
+
+
+def own_slices(func: Func) -> None:
+    """Gives each user of a slice a slice of its own, so that stages take arrays, not slices, of each other."""
+    for op in reversed(list(func.block.ops)):
+        if not isinstance(op, tensor.ExtractSlice):
+            continue
+        users: dict[Op, list[Use]] = {}
+        for use in op.result.uses:
+            if (user := happens_in(use.op, func.block)) is not None:
+                users.setdefault(user, []).append(use)
+        for user, uses in list(users.items())[1:]:
+
+            def before(new: Op, user: Op = user) -> Op:
+                func.block.insert_before(user, new)
+                return new
+
+            made = clone_op(op, {}, before)
+            for use in uses:
+                use.set(made.result)
 
 
 def equal_sizes(guards: Iterable[Guard]) -> dict[Sym, Dim]:
@@ -98,3 +126,15 @@ def equal_sizes(guards: Iterable[Guard]) -> dict[Sym, Dim]:
             if symbols(made) == {early}:
                 found = {s: substitute(e, {late: made}) for s, e in found.items()} | {late: made}
     return found
+
+
+def guards_hold(guards: Sequence[Any], env: Mapping[Sym, int]) -> bool:
+    """Whether conditions on sizes hold."""
+    for g in guards:
+        try:
+            value = evaluate(g.expr, env)
+        except ZeroDivisionError:
+            return False
+        if not {"nonneg": value >= 0, "zero": value == 0, "nonzero": value != 0}[g.kind]:
+            return False
+    return True

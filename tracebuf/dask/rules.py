@@ -16,9 +16,11 @@ from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import ShapedType
 from tracebuf.ops.arrays import bufferization, linalg, tensor, windows
 from tracebuf.ops.arrays.gather import Element
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.arrays.recast import Recast
 from tracebuf.ops.control.structure import Index, Spec
 from tracebuf.ops.scalars import arith, complex
+from tracebuf.running.host import ExtremeLoop, MedianLoop, SortLoop
 
 NAMES: dict[type[Op], str] = {
     arith.AddF: "add", arith.AddI: "add", complex.Add: "add", arith.MulI: "multiply", arith.MulF: "multiply",
@@ -67,6 +69,8 @@ def near(axis: int, by: Dim, reason: Why, size: Dim, begin: Dim = 0, end: Dim | 
 
 def reads_of(op: Op, offsets: Offsets) -> list[Reads]:
     """What each result of an op without control flow reads."""
+    if isinstance(op, HostCall) and isinstance(op.loop, (SortLoop, MedianLoop, ExtremeLoop)) and len(op.results) == 1:
+        return by_row(op)
     if isinstance(op, linalg.DestinationOp) and op.results:
         spec = op.spec([v.type for v in op.operands])
         if spec is not None and not isinstance(op, linalg.Generic) or isinstance(op, linalg.Generic):
@@ -106,6 +110,15 @@ def reads_of(op: Op, offsets: Offsets) -> list[Reads]:
     if isinstance(op, arith.ScalarOp) and not any(isinstance(v.type, ShapedType) for v in op.operands):
         return [Reads(tuple(scalars(op, 0)))]
     return whole(op)
+
+
+def by_row(op: HostCall) -> list[Reads]:
+    """A sort, a median, the place of an extreme: along the last axis, of each row by itself."""
+    source, rank = sizes_of(op.operand(0)), rank_of(op.result)
+    reason = why(op, f"{getattr(op.callee, 'name', op.callee)} takes whole rows")
+    row = [near(d, 0, why(op, "row by row"), n) for d, n in enumerate(source[:-1])]
+    margins = [Margin(whole=reason) if d == len(row) else Margin() for d in range(rank)]
+    return [Reads(((0, (*row, whole_of(reason))),), tuple(margins))]
 
 
 def rank_of(v: Value) -> int:

@@ -2,7 +2,7 @@
 
 A reduction along an axis that is cut ends a stage: its parts are combined, and what needs them is of a later stage. A
 loop whose iterations read of their neighbours is a stage of its own, of which a few iterations are run at a time. Ops
-that take no elements (constants, sizes, new arrays) are in each stage that needs them.
+that take no elements (constants, sizes, new arrays) are in each stage that needs them, slices in that of their user.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tracebuf.dask.rules import NAMES
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import plain
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Mixed, Op, Value
+from tracebuf.ir.core import Mixed, Op, Value, happens_in
 from tracebuf.ir.dims import Dim, Sym, constant_part, sub, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.print_generic import print_generic
@@ -175,6 +175,11 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
         home[op] = level
         levels.update(dict.fromkeys(op.results, after))
         check_numbers(op, flow, cut)
+    wanted = {*program.returned, *program.stored.values()}
+    for op in reversed(list(home)):
+        if isinstance(op, tensor.ExtractSlice) and op.result not in wanted:
+            users = {happens_in(u.op, func.block) for u in op.result.uses}
+            home[op] = min((home[o] for o in users if o in home), default=home[op])
     stages: list[Stage] = []
     for level in sorted({*home.values(), 0}):
         stage = Stage(len(stages))
@@ -185,7 +190,6 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
             if n == level and op in alone:
                 assert isinstance(op, scf.For)
                 stages.append(Stage(len(stages), [op], loop=op))
-    wanted = {*program.returned, *program.stored.values()}
     for k, stage in enumerate(stages):
         made = {r for op in stage.ops for r in op.results}
         needed = dict.fromkeys(v for op in stage.ops for v in needs(op, flow) if v not in made)

@@ -8,6 +8,7 @@ its neighbours, put together here out of their parts; what it gives is trimmed t
 from __future__ import annotations
 
 import math
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -27,9 +28,24 @@ _programs: dict[str, mlir.Program] = {}
 _lock = threading.Lock()
 
 
-KEPT = 4
-"""How many windows' memory a process keeps for the next ones: fresh memory takes as long as copying into it."""
-_kept: list[np.ndarray] = []
+SHARE = 8
+"""Which part of a worker's memory is kept for the next arrays: fresh memory takes as long as copying into it."""
+KEPT = 128 << 20
+"""How much is kept outside of a worker that has a limit."""
+_kept: dict[int, np.ndarray] = {}
+"""By identity, the oldest first. Finalizers, which run anywhere, change it: one step at a time, without a lock."""
+
+
+def limit() -> int:
+    """How many bytes this process keeps."""
+    if "distributed.worker" in sys.modules:
+        from distributed import get_worker
+
+        try:
+            return int(get_worker().memory_manager.memory_limit or SHARE * KEPT) // SHARE
+        except ValueError:
+            pass  # no worker
+    return KEPT
 
 
 class _Held(np.ndarray):
@@ -41,18 +57,19 @@ def memory(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     n_bytes = math.prod(shape) * dtype.itemsize
     if n_bytes < 1 << 20:
         return np.empty(shape, dtype)
-    with _lock:
-        found = next((k for k, m in enumerate(_kept) if m.nbytes >= n_bytes >= m.nbytes * 0.9), None)
-        raw = np.empty(n_bytes, np.uint8) if found is None else _kept.pop(found)
+    fits = (k for k, m in reversed(list(_kept.items())) if m.nbytes >= n_bytes >= m.nbytes * 0.9)
+    found = _kept.pop(next(fits, 0), None)
+    raw = np.empty(n_bytes, np.uint8) if found is None else found
     held = raw.view(_Held)
-    weakref.finalize(held, give_back, raw).atexit = False
+    weakref.finalize(held, give_back, raw, limit()).atexit = False
     return held[:n_bytes].view(np.ndarray).view(dtype).reshape(shape)
 
 
-def give_back(raw: np.ndarray) -> None:
-    """Keeps a window's memory for the next ones; the oldest goes."""
-    _kept.append(raw)
-    del _kept[:-KEPT]
+def give_back(raw: np.ndarray, most: int) -> None:
+    """Keeps an array's memory for the next ones; the oldest goes."""
+    _kept[id(raw)] = raw
+    while sum(m.nbytes for m in list(_kept.values())) > most:
+        _kept.pop(next(iter(list(_kept)), 0), None)
 
 
 @frozen(slots=False)
@@ -118,17 +135,48 @@ class Window:
     rims: tuple[tuple[int, int] | None, ...] = ()
     item: int | None = None
 
-    def build(self, blocks: Sequence[np.ndarray], neighbours: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+    def pieces(
+        self, blocks: Sequence[np.ndarray], neighbours: Sequence[Sequence[np.ndarray]]
+    ) -> list[tuple[Bounds, np.ndarray]]:
+        """What it is put together out of: where each part goes."""
         if self.item is not None:
             blocks = [b[self.item] for b in blocks]
         if self.parts is None:
-            return np.asarray(blocks[0])
+            return [(tuple((0, n) for n in self.shape), np.asarray(blocks[0]))]
         whole = iter(blocks)
         parts = [next(whole) if r is None else neighbours[r[0]][r[1]] for r in self.rims]
-        made = memory(self.shape, parts[0].dtype)
-        for bounds, part in zip(self.parts, parts):
+        return list(zip(self.parts, parts))
+
+    def build(self, blocks: Sequence[np.ndarray], neighbours: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+        pieces = self.pieces(blocks, neighbours)
+        if self.parts is None:
+            return pieces[0][1]
+        made = memory(self.shape, pieces[0][1].dtype)
+        for bounds, part in pieces:
             made[tuple(slice(a, b) for a, b in bounds)] = part
         return made
+
+
+@frozen(slots=False)
+class Tile:
+    """A part of a chunk's window, from `begin` to `end` along one symbol: its sizes and numbers, and of each output
+    what of it is the chunk's own, and where that goes (None: it is combined with the others')."""
+
+    begin: int
+    end: int
+    numbers: tuple[int, ...]
+    parts: tuple[tuple[int, int, int] | None, ...]
+
+
+@frozen(slots=False)
+class Tiling:
+    """A chunk in tiles: of each input the axis that is in tiles, and by how much it is longer; which inputs the program
+    may store to; of each output its axis and length along it, or the ufunc by which it is combined."""
+
+    axes: tuple[tuple[int, int] | None, ...]
+    owned: tuple[bool, ...]
+    outputs: tuple[tuple[int, int] | str, ...]
+    tiles: tuple[Tile, ...]
 
 
 @frozen(slots=False)
@@ -139,6 +187,7 @@ class Job:
     windows: tuple[Window | None, ...]
     numbers: tuple[int, ...]
     trims: tuple[Bounds | None, ...]
+    tiling: Tiling | None = None
 
 
 def run(
@@ -146,13 +195,12 @@ def run(
 ) -> list[Any]:
     """The outputs of a stage for one chunk. Nothing that it is passed is changed: what the program stores to is in
     windows of its own."""
+    if job.tiling is not None and isinstance(stage, StageProgram):
+        return in_tiles(stage, job, job.tiling, inputs, neighbours)
     args: list[Any] = []
     for window, given in zip(job.windows, inputs):
         args.append(given if window is None else window.build(given, neighbours))
-    for k, a in enumerate(args):
-        if isinstance(a, np.ndarray):
-            if any(b is a or np.may_share_memory(a, b) for b in args[:k] if isinstance(b, np.ndarray)):
-                args[k] = a.copy()
+    separate(args)
     if isinstance(stage, StageProgram):
         args = [signless(a) for a in args]
     outputs = stage.program()(*args, *job.numbers)
@@ -168,6 +216,76 @@ def run(
             out = part if out.nbytes <= part.nbytes * SLACK else part.copy()
         found.append(out)
     return found
+
+
+def separate(args: list[Any]) -> None:
+    """Copies arguments that share memory with others: a program takes them for different arrays."""
+    for k, a in enumerate(args):
+        if isinstance(a, np.ndarray):
+            if any(b is a or np.may_share_memory(a, b) for b in args[:k] if isinstance(b, np.ndarray)):
+                args[k] = a.copy()
+
+
+def in_tiles(
+    stage: StageProgram, job: Job, tiling: Tiling, inputs: Sequence[Any], neighbours: Sequence[Sequence[np.ndarray]]
+) -> list[Any]:
+    """`run`, tile by tile: beside its outputs it takes the memory of one tile."""
+    program = stage.program()
+    sources = [None if w is None else w.pieces(x, neighbours) for w, x in zip(job.windows, inputs)]
+    longest = max(t.end - t.begin for t in tiling.tiles)
+    scratch: dict[int, np.ndarray] = {}
+    found: list[Any] = [None] * len(tiling.outputs)
+    for tile in tiling.tiles:
+        args: list[Any] = []
+        for k, (window, source) in enumerate(zip(job.windows, sources)):
+            if window is None or source is None:
+                args.append(inputs[k])
+                continue
+            if not window.shape:
+                made = window.build(inputs[k], neighbours)
+                args.append(made.copy() if tiling.owned[k] else made)
+                continue
+            axis, delta = tiling.axes[k] or (0, window.shape[0] - longest)
+            begin, end = (tile.begin, tile.end + delta) if tiling.axes[k] is not None else (0, window.shape[0])
+            if len(source) == 1 and not tiling.owned[k]:
+                args.append(source[0][1][(slice(None),) * axis + (slice(begin, end),)])
+                continue
+            shape = (*window.shape[:axis], end - begin, *window.shape[axis + 1 :])
+            if k not in scratch:
+                most = math.prod(shape) // max(end - begin, 1) * (longest + delta)
+                scratch[k] = memory((most,), source[0][1].dtype)
+            made = scratch[k][: math.prod(shape)].reshape(shape)
+            fill(made, source, axis, begin)
+            args.append(made)
+        separate(args)
+        outputs = program(*map(signless, args), *tile.numbers)
+        for k, (out, dtype, trim, part) in enumerate(zip(outputs, stage.dtypes, job.trims, tile.parts, strict=True)):
+            way, out = tiling.outputs[k], of_dtype(out, dtype)
+            inside = [slice(a, b) for a, b in trim or ()]
+            if isinstance(way, str):
+                out = out[tuple(inside)].copy() if isinstance(out, np.ndarray) else out
+                found[k] = out if found[k] is None else getattr(np, way)(found[k], out)
+                continue
+            assert part is not None and trim is not None
+            a, b, place = part
+            if found[k] is None:
+                shape = tuple(b - a for a, b in trim)
+                found[k] = memory((*shape[: way[0]], way[1], *shape[way[0] + 1 :]), dtype)
+            inside[way[0]] = slice(a, b)
+            found[k][(slice(None),) * way[0] + (slice(place, place + b - a),)] = out[tuple(inside)]
+        del outputs, out
+    return found
+
+
+def fill(made: np.ndarray, source: Sequence[tuple[Bounds, np.ndarray]], axis: int, begin: int) -> None:
+    """Puts together a part of a window that begins at `begin` along an axis."""
+    end = begin + made.shape[axis]
+    for bounds, part in source:
+        low, high = max(bounds[axis][0], begin), min(bounds[axis][1], end)
+        if low < high:
+            into = [slice(a, b) for a, b in bounds]
+            into[axis] = slice(low - begin, high - begin)
+            made[tuple(into)] = part[(slice(None),) * axis + (slice(low - bounds[axis][0], high - bounds[axis][0]),)]
 
 
 def signless(a: Any) -> Any:

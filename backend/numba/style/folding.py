@@ -100,6 +100,10 @@ class Folder(ast.NodeTransformer):
             match node.left:
                 case ast.UnaryOp(op=ast.USub(), operand=x) if _integer(node.right) is None:
                     return self.visit_BinOp(ast.BinOp(node.right, ast.Sub(), x))
+            match node.right:  # x + x // n * -n is the remainder
+                case ast.BinOp(left=ast.BinOp(left=x, op=ast.FloorDiv(), right=by), op=ast.Mult(), right=back):
+                    if 0 < (n := _integer(by) or 0) == -(_integer(back) or 0) and shown(x) == shown(node.left):
+                        return ast.BinOp(x, ast.Mod(), ast.Constant(n))
         if isinstance(node.op, ast.Add | ast.Sub):
             return _summed(node)
         return node

@@ -1,0 +1,153 @@
+"""CPU time on a cluster of processes beside that of one process: the three programs of examples/ on chunks.
+
+    python -m benchmarks.dask_cpu [--size N] [--chunk N] [--rounds N] [--workers N] [--memory 4GB]
+
+All of it counts: the workers, the scheduler, and the process that asks. Both sides begin with the same arrays in
+memory, make their results anew, and take turns; the first round, which loads programs, is not counted. `ratio` is least
+by least; `median` that of the medians. With `--sources` both sides also make or read the arrays, as the examples do:
+the bump of the wave, a stack on disk, random numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+
+from tracebuf.dask import distribute
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import chunks_images
+import chunks_monte_carlo
+import chunks_wave
+
+STEPS, DAYS, IMAGES = 16, 50, 4
+OPTION = (100.0, 100.0, 0.03, 0.2)
+
+
+class Program:
+    """One example: its arrays, and its function on arrays of either kind."""
+
+    def __init__(self, arrays: list[Any], chunks: tuple[int, ...], call: Callable[..., Any], f: Any) -> None:
+        self.arrays, self.chunks, self.call, self.f = arrays, chunks, call, f
+
+
+def wave(f: Any, u: Any, v: Any) -> list[Any]:
+    f(u, v, 0.1, STEPS)
+    return [u, v]
+
+
+def programs(size: int, chunk: int) -> dict[str, Program]:
+    rng = np.random.default_rng(0)
+    square = rng.random((size, size))
+    stack = rng.random((IMAGES, size, size), np.float32) * 100
+    draws = rng.standard_normal((DAYS, size * size // DAYS))
+    return {
+        "wave": Program([square, np.zeros_like(square)], (chunk, chunk), wave, chunks_wave.wave),
+        "images": Program([stack], (IMAGES, chunk, chunk), lambda f, x: list(f(x)), chunks_images.pipeline),
+        "monte carlo": Program(
+            [draws], (DAYS, chunk * chunk // DAYS), lambda f, x: list(f(x, *OPTION)), chunks_monte_carlo.price
+        ),
+    }
+
+
+def sources(name: str, size: int, chunk: int, folder: Path) -> tuple[Callable[[], list[Any]], Callable[[], list[Any]]]:
+    """What makes the arrays of an example, in one process and as dask arrays."""
+    if name == "wave":
+        info = {None: {"array-location": [(0, size), (0, size)]}}
+        return (
+            lambda: [chunks_wave.drop(np.zeros(0), size, info), np.zeros((size, size))],
+            lambda: [
+                da.map_blocks(
+                    chunks_wave.drop, da.zeros((size, size), chunks=chunk), size=size, dtype=np.float64,
+                    meta=np.empty((0, 0)),
+                ),
+                da.zeros((size, size), chunks=chunk),
+            ],
+        )  # fmt: skip
+    if name == "images":
+        stack = chunks_images.photographs(folder / "stack.npy", IMAGES, size)
+        return lambda: [np.array(stack)], lambda: [da.from_array(stack, chunks=(IMAGES, chunk, chunk))]
+    shape, chunks = (DAYS, size * size // DAYS), (DAYS, chunk * chunk // DAYS)
+    return (
+        lambda: [np.random.default_rng(1).standard_normal(shape)],
+        lambda: [da.random.default_rng(1).standard_normal(shape, chunks=chunks)],
+    )
+
+
+def cpu(processes: list[Any]) -> float:
+    return sum(t.user + t.system for t in (p.cpu_times() for p in processes))
+
+
+def main() -> None:
+    import psutil
+    from distributed import Client, LocalCluster, wait
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size", type=int, default=8_000)
+    parser.add_argument("--chunk", type=int, default=2_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--memory", default="4GB")
+    parser.add_argument("--sources", action="store_true")
+    args = parser.parse_args()
+    print(f"{'':14}{'one process':>13}{'cluster':>10}{'ratio':>8}{'median':>8}  same")
+    for name in ("wave", "images", "monte carlo"):
+        p = programs(args.size, args.chunk)[name]
+        cluster = LocalCluster(
+            n_workers=args.workers, threads_per_worker=1, memory_limit=args.memory, dashboard_address=None
+        )
+        with cluster, Client(cluster) as client, tempfile.TemporaryDirectory() as folder:
+            processes = [psutil.Process(), *map(psutil.Process, client.run(os.getpid).values())]
+            if args.sources:
+                whole, parts = sources(name, args.size, args.chunk, Path(folder))
+            else:
+                there = client.persist([da.from_array(a, chunks=p.chunks) for a in p.arrays])
+                wait(there)
+                parts = lambda there=there: [x.copy() for x in there]  # noqa: E731
+            ones, many, same = [], [], True
+            for turn in range(args.rounds + 1):
+                arrays = [] if args.sources else [a.copy() for a in p.arrays]
+                gc.collect()
+                begin = time.process_time()
+                arrays = whole() if args.sources else arrays
+                expected = p.call(p.f, *arrays)
+                one = time.process_time() - begin
+                begin = cpu(processes)
+                lazy = parts()
+                found = client.persist(p.call(distribute(p.f), *lazy))
+                wait(found)
+                if turn:
+                    ones.append(one)
+                    many.append(cpu(processes) - begin)
+                else:
+                    drawn = args.sources and name == "monte carlo"  # other numbers
+                    same = all(agree(a, b, drawn) for a, b in zip(expected, found))
+                del arrays, expected, lazy, found
+                time.sleep(0.3)
+        medians = statistics.median(many) / statistics.median(ones)
+        print(
+            f"{name:14}{min(ones):12.3f}s{min(many):9.3f}s{min(many) / min(ones):8.2f}{medians:8.2f}  {same}",
+            flush=True,
+        )
+
+
+def agree(a: Any, b: Any, drawn: bool) -> bool:
+    """Whether results are the same, but for how sums are rounded."""
+    if drawn:
+        return np.ndim(a) > 0 or abs(a - b.compute()) < 0.1
+    return bool(np.allclose(a, b.compute(), rtol=1e-3 if np.asarray(a).dtype == np.float32 else 1e-12))
+
+
+if __name__ == "__main__":
+    main()
