@@ -474,3 +474,118 @@ def test_objects_in_lists_and_as_classes() -> None:
         agree(program(f"def f(a, n):\n    o = Plain(n)\n    return {expression}", Plain=Plain), np.arange(4.0), 3)
     kind = dataclasses.make_dataclass("Kind", ["x"])
     refused(program("def f(a, n):\n    return Kind(n) in [Kind(n)]", Kind=kind), np.arange(4.0), 3)
+
+
+class Given:
+    """An object whose special methods give what it holds."""
+
+    def __init__(self, x: Any, other: Any = 2) -> None:
+        self.x, self.other = x, other
+
+    @classmethod
+    def made(cls, n: Any) -> Given:
+        return cls(n * 2, n)
+
+    def __bool__(self) -> Any:
+        return self.x
+
+    __float__ = __int__ = __complex__ = __len__ = __index__ = __bool__
+
+
+class Sized:
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+    def __len__(self) -> Any:
+        return self.n
+
+
+class ByPath(Given):
+    def __float__(self) -> Any:
+        return float(self.x) if self.x > 2 else self.other
+
+
+@pytest.mark.filterwarnings("ignore:.*returned non:DeprecationWarning")
+@pytest.mark.parametrize(
+    "call",
+    ["bool(x)", "not x", "3 if x else 4", "float(x)", "int(x)", "complex(x)", "len(x)", "[1, 2, 3, 4, 5][x]", "a[x]"],
+)
+def test_what_special_methods_of_conversion_have_to_give(call: str) -> None:
+    """Python makes a number of the type of it, or raises TypeError."""
+    computed = ("n > 2", "k", "n", "-n", "a[0]", "a[0] > 1", "np.float32(a[0])", "np.int64(n)")
+    for given in (*computed, "True", "1.5", "2", "None", "'a'"):
+        text = f"def f(a, n, k):\n    x = Given({given})\n    return {call}"
+        agree(bufferize(program(text, Given=Given)), np.arange(4.0, 9.0), 3, 2.5)
+
+
+@pytest.mark.filterwarnings("ignore:.*returned non:DeprecationWarning")
+def test_what_special_methods_give_by_the_path() -> None:
+    names = {"Sized": Sized, "ByPath": ByPath}
+    for given in ("n", "-n", "np.uint8(n)", "a[0]", "n > 2"):
+        for call in ("len(x)", "bool(x)", "4 if x else 5"):
+            text = f"def f(a, n):\n    x = Sized({given})\n    return {call}"
+            agree(bufferize(program(text, **names)), np.ones(2), 3)
+    f = bufferize(program("def f(a, n):\n    return float(ByPath(a[0], 1.5)), float(ByPath(a[1], n > 2))", **names))
+    agree(f, np.array([3.0, 4.0]), 3)
+    agree(bufferize(program("def f(a): return float(ByPath(a[0], 1.5))", **names)), np.array([1.0, 4.0]))
+
+
+def test_a_classmethod_read_from_a_class_of_the_module() -> None:
+    """It is made anew at each reading, and is the same one."""
+    text = "def f(a, n):\n    print(end='')\n    x = Given.made(n)\n    return x.x + a, x.other"
+    f = bufferize(program(text, Given=Given))
+    for n in (3, 4, 5):
+        agree(f, np.ones(2), n)
+    assert len(f.specializations()) == 1
+    method = bufferize(program("def f(a, n):\n    print(end='')\n    return held(n).x + a", held=Given.made))
+    agree(method, np.ones(2), 3)
+
+
+class Answers:
+    """Special methods that may give NotImplemented, and that derived classes override or not."""
+
+    def __init__(self, n: Any) -> None:
+        self.n = n
+
+    def __add__(self, other: Any) -> Any:
+        return ("+", self.n) if isinstance(other, Answers) else NotImplemented
+
+    def __radd__(self, other: Any) -> Any:
+        return ("r+", self.n) if isinstance(other, (Answers, float)) else NotImplemented
+
+    def __eq__(self, other: object) -> Any:
+        return self.n == other.n + 1 if isinstance(other, Answers) else NotImplemented
+
+    def __lt__(self, other: Any) -> Any:
+        return "<" if type(other) is Answers else NotImplemented
+
+    def __gt__(self, other: Any) -> Any:
+        return NotImplemented
+
+
+class Overriding(Answers):
+    def __radd__(self, other: Any) -> Any:
+        return ("of the derived class", self.n)
+
+    def __gt__(self, other: Any) -> Any:
+        return "> of the derived class"
+
+
+class Derived(Answers):
+    pass
+
+
+class Silent(Answers):
+    def __add__(self, other: Any) -> Any:
+        return NotImplemented
+
+    __radd__ = __iadd__ = __eq__ = __lt__ = __add__
+
+
+@pytest.mark.parametrize("left", ["Answers(n)", "Overriding(n)", "Derived(n)", "Silent(n)", "n", "1.5"])
+@pytest.mark.parametrize("right", ["Answers(n)", "Overriding(n)", "Derived(n)", "Silent(n)", "n", "1.5"])
+def test_which_operand_is_asked_first_and_what_follows_where_it_gives_not_implemented(left: str, right: str) -> None:
+    names = {kind.__name__: kind for kind in (Answers, Overriding, Derived, Silent)}
+    for name in ("x + y", "x == y", "x != y", "x < y", "x > y", "x == x"):
+        agree(bufferize(program(f"def f(n):\n    x, y = {left}, {right}\n    return {name}", **names)), 3)
+    agree(bufferize(program(f"def f(n):\n    x, y = {left}, {right}\n    x += y\n    return x", **names)), 3)

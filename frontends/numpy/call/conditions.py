@@ -3,6 +3,7 @@ values of names from outside."""
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -65,6 +66,8 @@ def same_capture(now: Any, then: Any) -> bool:
         return False
     if isinstance(now, (float, complex, np.generic)):
         return repr(now) == repr(then)  # the zeros are two, NaN is one
+    if isinstance(now, types.MethodType):  # made anew each time that it is read
+        return now.__self__ is then.__self__ and now.__func__ is then.__func__
     return type(now) in (bool, int, str) and bool(now == then)
 
 

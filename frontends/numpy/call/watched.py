@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 import threading
+import types
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
@@ -119,7 +120,9 @@ def is_same(a: Any, b: Any) -> bool:
 
 
 def equal(a: Any, b: Any) -> bool:
-    """Whether two objects are one number or text."""
+    """Whether two objects are one number or text, or one method."""
+    if type(a) is type(b) is types.MethodType:  # made anew each time that it is read
+        return a.__self__ is b.__self__ and a.__func__ is b.__func__
     numbers = (bool, int, float, complex, str, np.generic)
     return type(a) is type(b) and isinstance(a, numbers) and repr(a) == repr(b)
 

@@ -827,6 +827,10 @@ class Expressions(Comprehensions):
             self.taken.setdefault((name, id(base)), (name, Attribute(base, name), value))
             return value
         if isinstance(base, type) and base.__module__.partition(".")[0] not in ("numpy", "builtins"):
+            held = records.in_class(base.__mro__, name)
+            if isinstance(held, classmethod) and isinstance(held.__func__, types.FunctionType):
+                if not hasattr(type(base), name):
+                    return records.from_class(self, node, base, held, name)
             plain = records.in_class(base.__mro__, name) is value and not hasattr(type(base), name)
             return self.capture(name, OfClass(base, name) if plain else Attribute(base, name), value, base)
         if isinstance(base, np.dtype):
@@ -1035,7 +1039,7 @@ class Expressions(Comprehensions):
         if function is sorted and "key" in kwargs:
             return call_handler(list_order.sorted_by, self, node, *args, **kwargs)
         found = records.call(self, node, function, args, kwargs)
-        if found is not NotImplemented:
+        if found is not NotImplemented or isinstance(function, records.BoundMethod):  # which may give NotImplemented
             return found
         if function is list and len(args) == 1 and not kwargs and isinstance(args[0], LONG):
             return self.list_of(node, args[0])
@@ -1232,7 +1236,8 @@ class Expressions(Comprehensions):
             if (asked := records.asked_of(index.kind)) is not None:
                 raise self.refuse(node, f"an object with `{asked}` as an index", "pass int(index) as an argument")
             return without_methods(index)
-        return self.call(node, records.special(self, node, index, "__index__", "has no __index__"), [], {})
+        found = self.call(node, records.special(self, node, index, "__index__", "has no __index__"), [], {})
+        return records.checked(self, node, index, "__index__", found)
 
     def flat(self, values: Sequence[Any]) -> list[Any]:
         found: list[Any] = []

@@ -27,7 +27,8 @@ from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, Text
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups
-from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
@@ -64,6 +65,14 @@ def method(i: Evaluator, node: ast.AST, x: Any, name: str) -> Any:
     if not isinstance(found, Callable) or not hasattr(found, "__code__"):  # type: ignore[arg-type]
         return None
     return records.from_class(i, node, x, found, f"__{name}__")
+
+
+SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()",
+    "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "lt": "<", "le": "<=", "gt": ">",
+    "ge": ">=",
+}  # fmt: skip
+"""By special method: its operator, as Python's TypeErrors have it."""
 
 
 def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
@@ -113,16 +122,33 @@ def by_methods(i: Evaluator, node: ast.AST, first: str, second: str, a: Any, b: 
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a,)):
         reason = f"an operator of NumPy's on an object ({records.kind_of_object(b).__name__})"
         raise i.r.refuse(reason, "put the object on the left, or use its arrays")
-    for owner, other, name in ((a, b, first), (b, a, second)):
+    for owner, other, name in in_order(a, b, first, second, overridden=True):
         found = method(i, node, owner, name)
         if found is not None:
             result = i.call(node, found, [other], {})
             if result is not NotImplemented:
                 return result
+    asked = any(isinstance(x, Record) and has_code(x, n) for x, n in ((a, first), (b, second)))
+    if asked and all(isinstance(x, Record) or is_plain_number(x) for x in (a, b)):
+        raise Raises(TypeError(f"unsupported operand type(s) for {SIGNS[first]}: '{name_of(a)}' and '{name_of(b)}'"))
     known = (Record, Scalar, int, float, str, list, dict, tuple, type(None))
     if not all(isinstance(x, known) and not isinstance(x, NpScalar) for x in (a, b)):
         raise i.r.refuse("an operator on an object", "use its numbers and arrays")
     return NotImplemented
+
+
+def in_order(a: Any, b: Any, first: str, second: str, overridden: bool) -> list[tuple[Any, Any, str]]:
+    """The special methods of two operands in the order in which Python asks them: of b first where its class is derived
+    from that of a (and overrides the method, if `overridden`), which then is not asked among objects of one class."""
+    asked = [(a, b, first), (b, a, second)]
+    if isinstance(a, Record) and isinstance(b, Record):
+        ours, theirs = records.kind_of_object(a), records.kind_of_object(b)
+        if overridden and ours is theirs:
+            return asked[:1]
+        found = [records.in_class(kind.__mro__, f"__{second}__") for kind in (ours, theirs)]
+        if ours is not theirs and issubclass(theirs, ours) and not (overridden and found[0] is found[1]):
+            return asked[::-1]
+    return asked
 
 
 def augmented(i: Evaluator, node: ast.AST, name: str, old: Any, right: Any) -> Any:
@@ -153,16 +179,16 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if not any(isinstance(x, (Record, dict, DictView)) for x in (a, b)):
         return NotImplemented
     first, second = SPECIAL[name], SWAPPED.get(SPECIAL[name], SPECIAL[name])
-    for owner, other, special in ((a, b, first), (b, a, second)):
+    for owner, other, special in in_order(a, b, first, second, overridden=False):
         result = by_method(i, node, owner, special, other)
         if result is not NotImplemented:
             return result
     if any(x is None or isinstance(x, str) for x in (a, b)) and name in ("Eq", "NotEq"):
         return name == "NotEq"
     if any(is_plain_number(x) for x in (a, b)) and name in ("Eq", "NotEq"):
-        if any(isinstance(x, (dict, DictView)) or (isinstance(x, Record) and plain_equality(x)) for x in (a, b)):
+        if any(isinstance(x, (dict, DictView)) or (isinstance(x, Record) and by_identity(x)) for x in (a, b)):
             return name == "NotEq"
-    if all(isinstance(x, Record) and plain_equality(x) for x in (a, b)) and name in ("Eq", "NotEq"):
+    if all(isinstance(x, Record) and by_identity(x) for x in (a, b)) and name in ("Eq", "NotEq"):
         same = same_thing(i.r, a, b)
         return same if name == "Eq" or isinstance(same, PyBool) else not same
     if name in ("Eq", "NotEq") and all(isinstance(x, Record) and is_generated(x, "eq") for x in (a, b)):
@@ -171,6 +197,9 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         if sys.version_info < (3, 13):  # later, items are not compared as those of tuples are
             names = [f.name for f in dataclasses.fields(a.kind) if f.compare]
             return i.compared(node, name, *(tuple(i.attribute(node, x, n) for n in names) for x in (a, b)))
+    if name not in ("Eq", "NotEq") and any(isinstance(x, Record) and has_code(x, first) for x in (a, b)):
+        text = f"'{SIGNS[first]}' not supported between instances of '{name_of(a)}' and '{name_of(b)}'"
+        raise Raises(TypeError(text))
     raise i.refuse(node, "a comparison of objects or dicts", "compare their items")
 
 
@@ -202,9 +231,15 @@ def is_generated(x: Record, special: str) -> bool:
     return code is not None and code.co_filename == "<string>"
 
 
-def plain_equality(x: Record) -> bool:
-    """Whether the equality of an object is its identity."""
-    return "__eq__" not in {n for c in x.kind.__mro__[:-1] for n in vars(c)}
+def has_code(x: Record, special: str) -> bool:
+    """Whether the class of an object has a special method written in Python, which has been asked."""
+    found = records.in_class(x.kind.__mro__, f"__{special}__")
+    return isinstance(found, NestedFunction) or (hasattr(found, "__code__") and not is_generated(x, special))
+
+
+def by_identity(x: Record) -> bool:
+    """Whether the equality of an object is its identity: its class has no `__eq__`, or one that gave NotImplemented."""
+    return has_code(x, "eq") or "__eq__" not in {n for c in x.kind.__mro__[:-1] for n in vars(c)}
 
 
 def signed(i: Evaluator, node: ast.AST, name: str, a: Any) -> Any:
@@ -232,7 +267,7 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
     for name in ("bool", "len"):
         found = method(i, node, a, name) if isinstance(a, Record) else None
         if found is not None:
-            return i.call(node, found, [], {})
+            return records.checked(i, node, a, f"__{name}__", i.call(node, found, [], {}))
     return True if isinstance(a, (Record, Drawer)) else a
 
 

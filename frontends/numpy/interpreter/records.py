@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.numbers.lattice import choice
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Buffer, Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Record, is_generator, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin
@@ -676,18 +677,38 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
     if function is sum and type(args[0]) in (list, tuple) and not kwargs:
         start = args[1] if len(args) > 1 else 0
         return functools.reduce(lambda total, x: i.operate("Add", total, x), args[0], start)
+    if function is bool and len(args) == 1 and not kwargs:
+        return i.truth(node, args[0])
     first, name = args[0] if args else None, CONVERTED.get(function) if is_hashable(function) else None
     if isinstance(first, Record) and name is not None and not lacks(i, first.kind, name):
-        return i.call(node, special(i, node, first, name, f"has no {name}"), args[1:], kwargs)
+        found = i.call(node, special(i, node, first, name, f"has no {name}"), args[1:], kwargs)
+        return checked(i, node, first, name, found)
     for x in held:
         has = next((n for n in OF_OBJECTS if n in getattr(x.actual, "__dict__", ())), None)
         has = has or asked_of(x.kind)
-        if has is not None and (function is not bool or hasattr(x.kind, "__len__")):
+        if has is not None:
             name = function.name if isinstance(function, Method) else getattr(function, "__name__", str(function))
             reason = f"an object with `{has}` as an argument of {name}"
             raise i.refuse(node, reason, "pass the number, array or list that it stands for")
     named = {key: without_methods(x) for key, x in kwargs.items()}
     return i.call(node, function, [without_methods(x) for x in args], named)
+
+
+def checked(i: Evaluator, node: ast.AST, x: Record, name: str, found: Any) -> Any:
+    """What Python makes of what a special method gives: a number of the type that it stands for, else TypeError."""
+    if name not in GIVES:
+        return found
+    kind, wrong = GIVES[name]
+    for end in ends(found):
+        of = type(stand_in(end)) if isinstance(end, Scalar) else end.kind if isinstance(end, Record) else type(end)
+        if not (of in (int, bool) or issubclass(of, np.integer) if name == "__len__" else issubclass(of, kind)):
+            raise Raises(TypeError(wrong.format(x.kind.__name__, refusals.name_of(end))))
+    if kind is not bool:
+        found = i.call(node, kind, [found], {})
+    if name == "__len__":
+        size = found.expr if isinstance(found, PyInt) else found
+        i.r.require_nonneg(size, "ValueError", "__len__() should return >= 0")
+    return found
 
 
 def iterator_of(i: Evaluator, node: ast.AST, x: Any) -> Any:
@@ -747,6 +768,15 @@ CONVERTED: dict[Any, str] = {
     math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__",
 }  # fmt: skip
 """By function that calls a special method of its first argument and gives back what that gives: the method."""
+GIVES: dict[str, tuple[type, str]] = {
+    "__bool__": (bool, "__bool__ should return bool, returned {1}"),
+    "__int__": (int, "__int__ returned non-int (type {1})"),
+    "__float__": (float, "{0}.__float__ returned non-float (type {1})"),
+    "__complex__": (complex, "__complex__ returned non-complex (type {1})"),
+    "__len__": (int, "'{1}' object cannot be interpreted as an integer"),
+    "__index__": (int, "__index__ returned non-int (type {1})"),
+}
+"""By special method that has to give a number: its class, and the TypeError (of which class, what it gave)."""
 LOOK_INTO = (sum, min, max, sorted)
 """Builtins that ask the items of their argument for numbers."""
 ASKING = frozenset((*CONVERTED, *LOOK_INTO, pow, range, slice, any, all))
