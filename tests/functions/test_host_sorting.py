@@ -322,6 +322,15 @@ def test_places_out_of_bounds(source: str) -> None:
                 assert repr(mine) == repr(its)
 
 
+@pytest.mark.parametrize("source", ["np.partition(np.unique(a), 0)", "np.argpartition(np.unique(a), -1)"])
+def test_any_place_of_an_array_that_must_be_empty(source: str) -> None:
+    """Its size is only known at run time, but not above 0."""
+    f = program(f"def f(a): return {source}")
+    g = bufferize(f)
+    for a in (np.array([2, 1, 2]), np.empty(0, int), np.array([5])):
+        assert repr(g(a)) == repr(f(a))
+
+
 @pytest.mark.parametrize("dtype", ["int64", "complex64", "bool"])
 def test_how_many_a_called_function_gives_takes_no_memory(dtype: str) -> None:
     """The number is on the stack (eager makes two arrays)."""

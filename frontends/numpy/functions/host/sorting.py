@@ -48,7 +48,7 @@ def along_axis_in_bounds(r: Recorder, given: Given) -> Sequence[Shape]:
     (shape,), axis = along_axis(r, given), given.get("axis", -1)
     axis = 0 if axis is None else axis
     known = type(axis) is int and -len(shape) <= axis < len(shape) and 0 not in shape
-    if known and not within(r, given["kth"], shape[axis]):
+    if known and not within(r, given["kth"], shape[axis]) and all(r.ask_nonneg(sub(n, 1)) for n in shape):
         raise Raises(ValueError("kth out of bounds"))
     return [shape]
 
