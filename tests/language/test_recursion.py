@@ -120,6 +120,22 @@ def test_one_program_serves_every_depth() -> None:
     assert len(g.specializations()) == 1
 
 
+def ackermanns(v, n):
+    for _ in range(n):
+        if v[0] > 2:
+            v = v * 2
+        o = ackermann(1, n % 3)
+    return o, v
+
+
+def test_in_a_loop_that_is_traced_more_than_once() -> None:
+    """A constant that a call of itself gives has been made outside of the function, by the tracing before."""
+    g = tracebuf.bufferize(ackermanns)
+    for n in (3, 8):
+        (o, v), (expected, w) = g(np.ones(2), n), ackermanns(np.ones(2), n)
+        assert o == expected and v.tolist() == w.tolist()
+
+
 def count(n):
     return 0 if n == 0 else 1 + count(n - 1)
 

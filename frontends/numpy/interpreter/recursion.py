@@ -533,12 +533,12 @@ class Recursion:
                 given[self.contents[path]] = r.value(entry.storage)
         given |= {arg: r.value(storage) for storage, arg in frame.phis.items()}
         func, free = lifted(r.func, self.name, self.block)
-        given |= free
+        given |= {arg: value for value, arg in free.items() if arg.owner is self.block}
         stored = [arg for arg, _ in self.stores()]
         func.arg_attrs = [{"bufferization.writable": any(arg is s for s in stored)} for arg in func.args]
         order = [func.args.index(arg) for arg in stored]
         for op, own in self.calls:
-            op.set_operands([own.get(arg, arg) for arg in func.args])
+            op.set_operands([free.get(v, v) for v in (own.get(arg, arg) for arg in func.args)])
             op.attrs["written"] = tuple(order)
         r.callees.append(func)
         types = [arg.type for arg in stored]
@@ -609,7 +609,7 @@ def merged_kinds(kinds: Sequence[Kind | None]) -> Kinds:
 
 def lifted(around: Func, name: str, block: Block) -> tuple[Func, dict[Value, Value]]:
     """A function of a region, which ends with its return: what it uses of around it becomes further arguments, given as
-    a mapping to the values there. Constants are made anew."""
+    a mapping of the values there to them. Constants are made anew."""
     func = Func(name, (), block.ops[0].loc)
     func.body = Region(block)
     ops = [*func.walk()]
@@ -641,7 +641,7 @@ def lifted(around: Func, name: str, block: Block) -> tuple[Func, dict[Value, Val
             used[s] = None
             if s in around.symbols:
                 func.symbols[s] = own(around.symbols[s])
-    return func, {arg: value for value, arg in free.items() if arg.owner is block}
+    return func, free
 
 
 def symbols_in(func: Func) -> list[Any]:

@@ -90,7 +90,7 @@ def bincount(r: Recorder, x: Any, /, weights: Any = None, minlength: Any = 0) ->
         raise Raises(TypeError(f"'{name_of(minlength)}' object cannot be interpreted as an integer"))
     r.require_nonneg(least, "ValueError", "'minlength' must not be negative")
     length = least if is_within(r, numbers, least) else dim_max(largest(r, numbers), least)
-    if weights is None or numbers.shape[0] == 0:
+    if weights is None or r.ask_equal(numbers.shape[0], 0):  # NumPy counts, and forgets the weights of none
         counts = filled(r, (length,), I64, 0)
         add_at_numbers(r, counts, numbers)
         return counts
