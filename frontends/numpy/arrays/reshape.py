@@ -230,7 +230,7 @@ def sure(r: Recorder, known: bool | None) -> bool:
 def proven_groups(r: Recorder, old: Sequence[Axis], new: Sequence[Dim]) -> tuple[Groups, Groups] | None:
     """Groups of axes that are contiguous among themselves and become groups of new axes, by proof alone."""
     everything = tuple(range(len(old))), tuple(range(len(new)))
-    if 0 in new or any(axis.size == 0 for axis in old):
+    if any(r.facts.equal(n, 0) for n in (*new, *(axis.size for axis in old))):  # equal products say nothing here
         return (everything[0],), (everything[1],)
     groups = matched([axis.size for axis in old], new, r.facts.equal)
     if any(len(a) == len(b) == 1 and not r.facts.equal(old[a[0]].size, new[b[0]]) for a, b in zip(*groups)):
