@@ -481,6 +481,16 @@ def test_f3_an_earlier_error_wins() -> None:
         agree(f, np.broadcast_to(np.ones(3), (2, 3)), np.array([2, 0]))
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a[[0, 1]] = [1, b[0]]", "a[[len(b), 0], ] = (1, b[0])", "a[[True, False, False, True]] = [b[0], 7]",
+     "a.reshape(2, 2)[[0, 1], [1, 0]] = [b[0], 9]", "a.reshape(2, 2)[0, [1, 0]] = (b[0], 9)"],
+)  # fmt: skip
+def test_lists_of_numbers_are_stored_by_lists_of_indices(text: str) -> None:
+    """As many indices as axes, and yet not one element."""
+    agree(program(f"def f(a, b):\n    {text}"), np.arange(4), np.array([5]))
+
+
 STORED = (
     "a[[0, 2]] = b[0]", "a[[]] = b[0]", "a[a > 1] = b[0]", "a[a > 100] = b[0]", "a[a > 1] = (b[0],)",
     "a[[0, 1]] = [b[0], b[0]]", "np.put(a, [0], b[0])", "np.put(a, [0, 1], [b[0], 1])", "np.place(a, a > 1, b[0])",

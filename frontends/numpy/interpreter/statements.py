@@ -309,7 +309,8 @@ class Statements(Expressions, Protected):
     def store_elements(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any) -> None:
         """base[index] = value, of an array."""
         value = groups.listing(self, target, value)
-        if (kind := self.sequence_of(value)) and is_one_element(self.r, base, index):  # its items do not matter
+        kind = self.sequence_of(value)
+        if kind and not subscripts.is_advanced(index) and is_one_element(self.r, base, index):  # its items do not matter
             value = self.truth(target, value) if base.element is I1 else kind()
             return subscripts.store(self.r, base, index, value)
         if is_growing(value) and python_of(value) in (list, tuple):
