@@ -1367,3 +1367,18 @@ def test_the_key_of_a_key_error_is_the_tuple() -> None:
     with pytest.raises(KeyError) as raised:
         f(A, 3)
     assert raised.value.args == ((3, 3),)
+
+
+@pytest.mark.parametrize("tried", ["range(n)[2]", "range(2, n, 3)[-1]", "range(3)[n]", "bool(a[a > n])", "not a[:n]"])
+def test_the_words_of_pythons_and_numpys_errors(tried: str) -> None:
+    """A range and an empty array have their own; those of an array's index, and of a longer one, were given."""
+    f = program(f"""
+        def f(a, n):
+            try:
+                return str({tried})
+            except (IndexError, ValueError) as e:
+                return str(e)
+    """)
+    g = bufferize(f)
+    for n in (1, 0, 7, 2, 3):
+        assert g(np.arange(4), n) == f(np.arange(4), n)

@@ -358,21 +358,22 @@ def int_of(r: Recorder, value: Value) -> Dim:
     return r.index_symbols[made]
 
 
-def normalise(r: Recorder, i: Dim, n: Dim, axis: int) -> Dim:
-    """An index made non-negative and checked against the size n."""
-    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+def normalise(r: Recorder, i: Dim, n: Dim, axis: int, message: str = "") -> Dim:
+    """An index made non-negative and checked against the size n; `message` is for what is no array."""
+    told = [] if message else [i, n]
+    message = message or f"index {{}} is out of bounds for axis {axis} with size {{}}"
     sign = r.ask_nonneg(i)
     if sign is True:
-        r.require_nonneg(sub(sub(n, i), 1), "IndexError", message, [i, n])
+        r.require_nonneg(sub(sub(n, i), 1), "IndexError", message, told)
         return i
     if sign is False:
-        r.require_nonneg(add(i, n), "IndexError", message, [i, n])
+        r.require_nonneg(add(i, n), "IndexError", message, told)
         return add(i, n)
     negative = r.compare("slt", i, 0)
     wrapped = r.emit(arith.Select.of(negative, r.wrapping_sum(i, n), r.index(i)))
     low = r.emit(arith.CmpI.of("sge", wrapped, r.index(0)))
     high = r.emit(arith.CmpI.of("slt", wrapped, r.index(n)))
-    r.check(both(r, low, high), "IndexError", message, [r.index(i), r.index(n)])
+    r.check(both(r, low, high), "IndexError", message, [r.index(d) for d in told])
     place = r.symbol(wrapped, f"i{len(r.func.symbols)}")
     r.facts.assume_nonneg(place)  # from here on: the check precedes it
     r.facts.assume_nonneg(sub(sub(n, place), 1))

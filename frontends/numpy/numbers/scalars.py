@@ -64,7 +64,7 @@ from tracebuf.frontends.numpy.record.values import (
     stand_in,
 )
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, sub
+from tracebuf.ir.dims import Dim, product, sub
 from tracebuf.ir.types import F64, I1
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars import complex as complex_op
@@ -140,6 +140,10 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     return elementwise(r, ufunc, [a, b]) if made is None else made
 
 
+AMBIGUOUS = (
+    "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty.",
+    "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
+)
 OF_COMPLEX = ("Add", "Sub", "Mult", "Div", "Pow")
 
 
@@ -403,8 +407,9 @@ def truth(r: Recorder, x: Any) -> bool | PyBool:
         if x.ndim == 0 or all(d == 1 for d in x.shape):
             x = r.number(x, (0,) * x.ndim)
         else:
-            message = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            empty, many = AMBIGUOUS
+            r.require_nonneg(sub(product(x.shape), 1), "ValueError", empty)
             for d in x.shape:
-                r.require_equal(d, 1, "ValueError", message)
+                r.require_equal(d, 1, "ValueError", many)
             x = r.number(x, (0,) * x.ndim)
     return PyBool(Body(r.frame.block, r.loc).cast(x.value, I1))

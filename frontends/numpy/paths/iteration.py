@@ -421,7 +421,7 @@ def range_item(r: Recorder, x: Range, index: Any) -> Any:
         place, pace, size = slice_range(r, index, n)
         first, step = add(x.start, mul(x.step, place)), mul(x.step, pace)
         return Range(first, add(first, mul(step, size)), step, None if isinstance(step, int) else size)
-    return item(x, normalise(r, range_bound(r, index), n, 0))
+    return item(x, normalise(r, range_bound(r, index), n, 0, "range object index out of range"))
 
 
 def stepped_range(r: Recorder, start: Dim, stop: Dim, step: Dim) -> Range:
