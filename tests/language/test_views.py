@@ -426,7 +426,9 @@ def test_s5_reshapes_to_products_of_sizes() -> None:
     agree(program("def f(n):\n    return np.prod((n, n, n, n)), np.sum((n, n))"), 2**20)
 
 
-@pytest.mark.parametrize("text", ["np.repeat(a[:n], 2, axis=0)", "(a[:n, None] + np.ones((2, 1))).reshape(-1, a.shape[1])"])
+@pytest.mark.parametrize(
+    "text", ["np.repeat(a[:n], 2, axis=0)", "(a[:n, None] + np.ones((2, 1))).reshape(-1, a.shape[1])"]
+)
 def test_s5_reshapes_of_slices_of_nothing(text: str) -> None:
     """Where n is 0, n and 2 * n are equal, and yet no boundary between groups of axes."""
     f = bufferize(program(f"def f(a, n):\n    return {text}"))

@@ -310,7 +310,7 @@ class Statements(Expressions, Protected):
         """base[index] = value, of an array."""
         value = groups.listing(self, target, value)
         kind = self.sequence_of(value)
-        if kind and not subscripts.is_advanced(index) and is_one_element(self.r, base, index):  # its items do not matter
+        if kind and not subscripts.is_advanced(index) and is_one_element(self.r, base, index):  # items do not matter
             value = self.truth(target, value) if base.element is I1 else kind()
             return subscripts.store(self.r, base, index, value)
         if is_growing(value) and python_of(value) in (list, tuple):
