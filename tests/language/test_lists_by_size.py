@@ -127,3 +127,21 @@ def test_indices_beyond_a_list_by_size() -> None:
                 f(n, k)
         else:
             assert f(n, k) == beyond(n, k)
+
+
+def test_arrays_in_lists_that_are_known_are_not_copied() -> None:
+    def summed(x, k, n):
+        parts = [x * (i + 1) for i in range(k)]
+        total = parts[0]
+        for part in parts:
+            total = total + part
+        out = [0.0] * n
+        for i in range(n):
+            out[i] = total[i % 2]
+        return total, out
+
+    f = bufferize(summed)
+    for k, n in ((3, 4), (3, 5)):
+        (total, out), counters = f.call_counted(X, k, n)
+        assert np.array_equal(total, summed(X, k, n)[0]) and out == summed(X, k, n)[1]
+        assert counters is not None and (counters.allocations, counters.copies) == (1, 0), counters

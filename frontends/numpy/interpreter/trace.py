@@ -135,7 +135,7 @@ def trace(
                 pass
         try:
             return trace_as_lists_grow(function, call, True, raises, early, warns)
-        except UnsupportedError:
+        except (UnsupportedError, Sized):
             return trace_as_lists_grow(function, call, False, raises, early, warns)
 
 
@@ -148,6 +148,8 @@ def trace_as_lists_grow(
     why: tuple[str, str, Location | None] = ("", "", None)
     of_any: UnsupportedError | None = None
     while True:
+        if sized and growth.holds_arrays:
+            raise Sized  # items that are known take no copies
         try:
             if not warns:
                 return trace_once(function, call, growth, raises, early, warns)

@@ -479,6 +479,11 @@ class Growth:
             widened.clear()
             widened.update(pairs)
         self.bindings, self.canon, self.classes, self.inner_classes = bindings, canon, {}, {}
+        return self.holds_arrays
+
+    @property
+    def holds_arrays(self) -> bool:
+        """Whether such lists have arrays in their items, which are copied into them."""
         return any(arrays_of(f) for forms in self.known.values() for f in forms)
 
     def form_of(self, x: Any) -> Form | None:
