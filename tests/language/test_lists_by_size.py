@@ -97,6 +97,9 @@ def test_what_needs_the_length_is_compiled_for_each() -> None:
     for n in (3, 5, 0, 40):
         assert repr(f(n)) == repr(all_uses(n))
 
+
+@pytest.mark.slow
+def test_arrays_of_lists_by_size() -> None:
     def as_array(n):
         return np.array([[0] * n for _ in range(n)])
 
