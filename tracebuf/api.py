@@ -764,8 +764,16 @@ class BufferizedFunction(NativeCallable):
 
     def _traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Call, Traced]:
         """What `trace` gives; RunOriginal where the original function runs."""
-        function, warns = self.__wrapped__, self._warns
-        return self._complete(args, kwargs, lambda call: (call, stages.trace(function, call, None, False, warns)))
+
+        def traced(call: Call) -> tuple[Call, Traced]:
+            return call, stages.trace(self.__wrapped__, call, None, False, self._warns, self._is_sized(call))
+
+        return self._complete(args, kwargs, traced)
+
+    def _is_sized(self, call: Call) -> bool:
+        """Whether there are programs for such calls that only serve other sizes or ints."""
+        others = (s for s in self._compiled.get(call.group, ()) if any(g.kind == "zero" for g in s.traced.guards))
+        return any(not spec.fits(call.values) for spec in others)
 
     @hides_frames(UnsupportedError)
     def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
@@ -1257,7 +1265,7 @@ class BufferizedFunction(NativeCallable):
             raise RunOriginal(
                 f"compiled {made} times, the limit (max_specializations); is a size or an int part of the key?"
             )
-        traced = stages.trace(self.__wrapped__, call, raises, early, self._warns)
+        traced = stages.trace(self.__wrapped__, call, raises, early, self._warns, self._is_sized(call))
         return self._specialize(call, traced, stages.bufferized(traced, self.options))
 
     def _specialize(self, call: Call, traced: Traced, program: stages.Bufferized) -> Specialization:

@@ -61,11 +61,12 @@ if hasattr(os, "register_at_fork"):
 
 def trace(
     function: FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False,
-    warns: bool = False,
+    warns: bool = False, sized: bool = False,
 ) -> Traced:  # fmt: skip
     """The tensor program of one call, as recorded. `raises` is told which calls raise, before an exception of theirs;
     `early`: also where it takes the run time to tell the exception's arguments. `warns`: the program ends where NumPy
-    may warn (optimize/tensors/check_finite).
+    may warn (optimize/tensors/check_finite). `sized`: lists that are as long as ints or sizes of the call say are of
+    run-time length, if that can be traced.
 
     Raises UnsupportedError where the function is outside the language, and the exceptions that restart tracing or run
     the original function (docs/architecture.md).
@@ -74,7 +75,7 @@ def trace(
         with importing():
             from tracebuf.frontends.numpy.interpreter.trace import trace as run
 
-        traced = run(function, call, raises, early, warns)
+        traced = run(function, call, raises, early, warns, sized)
         if warns:
             with importing():
                 from tracebuf.frontends.numpy.call.arguments import RunOriginal

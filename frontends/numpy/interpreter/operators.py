@@ -91,6 +91,9 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if name == "Mult" and isinstance(b, PyInt) and isinstance(a, (list, tuple, str)):
         if not i.r.entry_only(b.expr):
             i.note_growth(a)
+        elif type(a) is list and i.r.growth.leaves(i.r.in_this_call(b.expr)):
+            i.note_growth(a)
+            raise i.r.refuse("a list is as long as an int says", "make an array, for example np.zeros(n)")
         b = i.r.static_int(b.expr, "the number of repetitions")
     if is_traced(a) or is_traced(b) or isinstance(a, Record) or isinstance(b, Record):
         return NotImplemented

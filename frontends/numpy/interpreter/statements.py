@@ -737,6 +737,7 @@ class Statements(Expressions, Protected):
                 raise self.refuse(node, "a list grows in a loop over it", "loop over a copy: for x in list(items)")
             k += 1
             env[JUMP] = GO_ON
+            self.r.growth.note_unrolled()
             talk.advance(self, node)
             self.assign(node.target, one[0], env)
             self.branch(node.body)(env)

@@ -46,7 +46,7 @@ from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.cond import ends
-from tracebuf.frontends.numpy.record.growing import Growth, Regrow
+from tracebuf.frontends.numpy.record.growing import Growth, Regrow, Sized
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error, left_as_found, noting
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -121,23 +121,35 @@ def arranged(
 
 def trace(
     function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None = None, early: bool = False,
-    warns: bool = False,
+    warns: bool = False, sized: bool = False,
 ) -> Traced:  # fmt: skip
     """Traces one call: again where that shows that lists grow whose length only the run time knows (record/growing).
-    The rest as `trace_once`.
+    `sized`: first with lists of run-time length where ints or sizes of the call say how long they are. The rest as
+    `trace_once`.
     """
     with left_as_found():
-        return trace_as_lists_grow(function, call, raises, early, warns)
+        if not sized:
+            try:
+                return trace_as_lists_grow(function, call, None, raises, early, warns)
+            except Sized:
+                pass
+        try:
+            return trace_as_lists_grow(function, call, True, raises, early, warns)
+        except (UnsupportedError, Sized):
+            return trace_as_lists_grow(function, call, False, raises, early, warns)
 
 
 def trace_as_lists_grow(
-    function: types.FunctionType, call: Call, raises: Callable[[Conditions], None] | None, early: bool, warns: bool
-) -> Traced:
-    """As `trace_once`, again with each list that is found to grow."""
-    growth = Growth()
+    function: types.FunctionType, call: Call, sized: bool | None, raises: Callable[[Conditions], None] | None,
+    early: bool, warns: bool,
+) -> Traced:  # fmt: skip
+    """As `trace_once`, again with each list that is found to grow. `sized`: see `Growth`."""
+    growth = Growth(sized)
     why: tuple[str, str, Location | None] = ("", "", None)
     of_any: UnsupportedError | None = None
     while True:
+        if sized and growth.holds_arrays:
+            raise Sized  # items that are known take no copies
         try:
             if not warns:
                 return trace_once(function, call, growth, raises, early, warns)
@@ -152,7 +164,7 @@ def trace_as_lists_grow(
             first = not growth.rolled and not growth.known
             if not growth.begin():
                 if growth.hurried:
-                    growth = Growth()
+                    growth = Growth(sized)
                     growth.patient = True
                     continue
                 if growth.assume_items():

@@ -317,7 +317,7 @@ def each(r: Recorder, it: Iterable) -> Iterator[Any]:
     if is_endless(total):
         return Steps(r, it)
     n = total if isinstance(total, int) else None
-    if n is None and r.entry_only(total):
+    if n is None and r.entry_only(total) and not (r.growth.sized and r.in_this_call(total)):
         n = r.static_int(total, "the length of this")
     if n is None or n > UNROLLED:
         raise too_many(r, n)

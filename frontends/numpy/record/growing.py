@@ -44,6 +44,8 @@ from tracebuf.location import Location
 
 LENGTH = "length"
 """The attribute that holds the length; the columns are others, by their numbers."""
+MOST_KNOWN = 32
+"""The most items of a list whose length is made part of the key at once."""
 MOST_UNROLLED = 100
 """So many iterations are traced one by one before it is tried without."""
 TABLE = "table"
@@ -386,11 +388,18 @@ class Regrow(Control):
     """A list grows, or holds numbers, otherwise than was known: the function has to be traced again."""
 
 
+class Sized(Control):
+    """A list is as long as an int or a size of the call says, and long: its length is better left to the run time."""
+
+
 class Growth:
     """What tracings of one call have found: the lists that grow, by where they are made, with the forms of their
     items."""
 
-    def __init__(self) -> None:
+    def __init__(self, sized: bool | None = None) -> None:
+        self.sized = sized
+        """Whether lists that are as long as ints or sizes of the call say are of run-time length, so that the program
+        serves them all; None: not decided, `Sized` where one is long."""
         self.known: dict[Location, frozenset[Form]] = {}
         self.found: dict[Location, frozenset[Form]] = {}
         """What is known from the next tracing on."""
@@ -470,6 +479,11 @@ class Growth:
             widened.clear()
             widened.update(pairs)
         self.bindings, self.canon, self.classes, self.inner_classes = bindings, canon, {}, {}
+        return self.holds_arrays
+
+    @property
+    def holds_arrays(self) -> bool:
+        """Whether such lists have arrays in their items, which are copied into them."""
         return any(arrays_of(f) for forms in self.known.values() for f in forms)
 
     def form_of(self, x: Any) -> Form | None:
@@ -505,6 +519,13 @@ class Growth:
             python.__name__, (GrowingList,), {"items": form, "python": python, "most": most, "default": default}
         )
         return self.classes.setdefault((form, python, most, default), made)
+
+    def leaves(self, n: int | None) -> bool:
+        """Whether the length of a list that has so many items in this call is left to the run time; not that of an
+        empty one, of which less is known."""
+        if self.sized is None and n is not None and n > MOST_KNOWN:
+            raise Sized
+        return bool(self.sized and n)
 
     def is_known_size(self, form: Form) -> bool:
         """Whether the sizes of the arrays in an item are known where a list is made: they are those of arguments."""
@@ -554,9 +575,12 @@ class Growth:
         """Counts iterations that are traced one by one. Where they are many, and lists whose length the run time knows
         may save them, these are tried first."""
         self.unrolled += 1
-        if self.unrolled > MOST_UNROLLED and not self.patient and self.has_news:
-            self.hurried = True
-            raise Regrow
+        if self.unrolled > MOST_UNROLLED and not self.patient:
+            if self.has_news:
+                self.hurried = True
+                raise Regrow
+            if self.sized is None:
+                raise Sized
 
     def note_tuples(self, place: Location) -> None:
         """Notes that the smallest or largest of the tuples that are made at a place takes a list of them, where a

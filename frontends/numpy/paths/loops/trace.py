@@ -89,7 +89,7 @@ def trace_loop(
             loop = attempt(r, spec, env, plans, key, peeled)
     except UnsupportedError as refusal:
         n = None if spec.rng is None else r.facts.canon(spec.rng.trips())
-        if n is not None and isinstance(refusal, OtherLength) and is_short(r, n):
+        if n is not None and isinstance(refusal, OtherLength) and is_short(r, n) and not r.growth.sized:
             n = r.static_int(n, "the number of iterations")
         if not isinstance(n, int):
             raise
