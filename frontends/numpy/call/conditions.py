@@ -60,14 +60,24 @@ class Conditions:
             return False
 
 
+def is_method(x: Any) -> bool:
+    """Whether a value is a method of an object or class, which is made anew each time that it is read."""
+    return isinstance(x, types.MethodType)
+
+
+def same_method(a: Any, b: Any) -> bool:
+    """Whether two methods are one function, of one object or class."""
+    return a.__self__ is b.__self__ and a.__func__ is b.__func__
+
+
 def same_capture(now: Any, then: Any) -> bool:
     """Whether a value from outside equals the one that tracing saw."""
     if type(now) is not type(then):
         return False
     if isinstance(now, (float, complex, np.generic)):
         return repr(now) == repr(then)  # the zeros are two, NaN is one
-    if isinstance(now, types.MethodType):  # made anew each time that it is read
-        return now.__self__ is then.__self__ and now.__func__ is then.__func__
+    if is_method(now):
+        return same_method(now, then)
     return type(now) in (bool, int, str) and bool(now == then)
 
 

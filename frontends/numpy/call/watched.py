@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 import threading
-import types
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import TracebufError
+from tracebuf.frontends.numpy.call.conditions import is_method, same_method
 from tracebuf.frontends.numpy.call.flatten import FlatArguments
 from tracebuf.frontends.numpy.call.lookups import Lookup
 from tracebuf.frozen import frozen
@@ -121,8 +121,8 @@ def is_same(a: Any, b: Any) -> bool:
 
 def equal(a: Any, b: Any) -> bool:
     """Whether two objects are one number or text, or one method."""
-    if type(a) is type(b) is types.MethodType:  # made anew each time that it is read
-        return a.__self__ is b.__self__ and a.__func__ is b.__func__
+    if is_method(a) and is_method(b):
+        return same_method(a, b)
     numbers = (bool, int, float, complex, str, np.generic)
     return type(a) is type(b) and isinstance(a, numbers) and repr(a) == repr(b)
 
