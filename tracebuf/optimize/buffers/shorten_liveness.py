@@ -175,8 +175,8 @@ def touches(buffer: Value, block: Block, origins: Origins) -> list[tuple[Op, Val
 
 def views(buffer: Value, block: Block, origins: Origins) -> list[tuple[Op, Value, Op]]:
     """The ops of a block, or in its ops, that make views of a buffer, as `touches`."""
-    uses = [(value, use.op) for value in origins.sharers(buffer) for use in value.uses if isinstance(use.op, memref.VIEW_OPS)]
-    return [(anchor, value, op) for value, op in uses if (anchor := happens_in(op, block)) is not None]
+    uses = [(v, use.op) for v in origins.sharers(buffer) for use in v.uses if isinstance(use.op, memref.VIEW_OPS)]
+    return [(anchor, v, op) for v, op in uses if (anchor := happens_in(op, block)) is not None]
 
 
 class Bounds:
