@@ -46,8 +46,8 @@ LENGTH = "length"
 """The attribute that holds the length; the columns are others, by their numbers."""
 MOST_KNOWN = 32
 """The most items of a list whose length is made part of the key at once."""
-MOST_LOST = 30_000
-"""The most statements that are traced in attempts that are discarded: they take ten seconds."""
+MOST_LOST = 60_000
+"""The most statements that are traced in attempts that are discarded: they take tens of seconds."""
 MOST_UNROLLED = 100
 """So many iterations are traced one by one before it is tried without."""
 TABLE = "table"
