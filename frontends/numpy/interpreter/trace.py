@@ -128,12 +128,14 @@ def trace(
     `trace_once`.
     """
     effort = Effort()
+    known = Growth(False if sized else None, effort)
     with left_as_found():
         if not sized:
             try:
-                return trace_as_lists_grow(function, call, Growth(None, effort), raises, early, warns)
+                return trace_as_lists_grow(function, call, known, raises, early, warns)
             except Sized:
-                pass
+                known.sized = False
+                known.begin()
         try:
             return trace_as_lists_grow(function, call, Growth(True, effort), raises, early, warns)
         except Sized:
@@ -141,7 +143,7 @@ def trace(
         except UnsupportedError:
             if effort.is_spent:
                 raise
-        return trace_as_lists_grow(function, call, Growth(False, effort), raises, early, warns)
+        return trace_as_lists_grow(function, call, known, raises, early, warns)
 
 
 def trace_as_lists_grow(
@@ -186,6 +188,9 @@ def trace_as_lists_grow(
                 made._under = refusal._under
                 raise made from None
             why = (refusal.reason, refusal.instead, refusal.location) if first else why
+        except Sized:
+            growth.effort.discard(kept)
+            raise
         except Regrow:
             growth.effort.discard(kept)
             growth.begin()
