@@ -67,6 +67,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     range_item,
 )
 from tracebuf.frontends.numpy.paths.joins import bound_value
+from tracebuf.frontends.numpy.paths.loops.alternatives import of_each_origin
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import (
@@ -90,7 +91,13 @@ from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
-from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import (
+    UnknownOrigin,
+    by_origin,
+    origins,
+    static_flags,
+    unknown_origin,
+)
 from tracebuf.frontends.numpy.record.slices import SliceOf, as_slices, as_value
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -291,6 +298,8 @@ class Expressions(Comprehensions):
                 return Text((Part(x.map(lambda arm: texts.joined_text([formatted(arm)]))),))
             return texts.formatted_value(self, node, x, spec, chr(node.conversion) if node.conversion > 0 else "")
 
+        if spec and (split := of_each_origin(self.r, value)) is not None:
+            return Text((Part(self.by_type(node, (split,), env, lambda x: texts.joined_text([formatted(x)]))),))
         return formatted(value)
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
@@ -558,7 +567,15 @@ class Expressions(Comprehensions):
         for x in values:
             if type(x) is Cond:
                 return self.for_each_type(node, x.condition, values, env, evaluate)
-        return evaluate(*values)
+        try:
+            return evaluate(*values)
+        except UnknownOrigin:
+            for k, x in enumerate(values):
+                if (split := of_each_origin(self.r, x)) is not None:
+                    return self.for_each_type(
+                        node, split.condition, [*values[:k], split, *values[k + 1 :]], env, evaluate
+                    )
+            raise
 
     def for_each_type(
         self, node: ast.AST, condition: Value, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]

@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     same_value,
     structure,
     unify,
+    unify_values,
     with_maybes,
     zeros,
 )
@@ -186,7 +187,9 @@ class LoopComparison(LoopHead):
     def compare_number(self, item: Item) -> None:
         """Compares a number: its kind may have to be widened."""
         joined, direction = unify(item.kind, kind_of(item.back)), self.directions.get(item.path)
-        if joined is None:
+        if joined is not None and unify_values(self.r, item.entry, item.back) is None:
+            self.compare_alternatives(item)
+        elif joined is None:
             self.peel(item.path[0], "is no number after an iteration, or of a type that does not go with the first")
         elif joined != item.kind:
             self.mend(item.path[0], f"may be {joined.words} after an iteration", numbers={item.path: joined})
