@@ -248,6 +248,10 @@ class Evaluator(ABC):
         """Notes that a list, which gets more items, or some of a form, is indexed by what only the run time knows."""
 
     @abstractmethod
+    def array_of_number(self, number: Any, item: Any) -> ArrayRef:
+        """The array whose elements are a list that is an item: a part of those of all such lists."""
+
+    @abstractmethod
     def number_of_list(self, x: Any, item: Any) -> Any:
         """The number of a list that becomes an item of another, among those of items of a form."""
 

@@ -148,6 +148,10 @@ class Expressions(Comprehensions):
             check_one_type(self.r, value, name=node.id if isinstance(node, ast.Name) else "<value>")
         return value
 
+    def array_of_number(self, number: Any, item: Any) -> ArrayRef:
+        """The array whose elements are a list that is an item: a part of those of all such lists."""
+        return references.array_of_number(self, number, item)
+
     def number_of_list(self, x: Any, item: Any) -> Any:
         """The number of a list that becomes an item of another, among those of items of a form."""
         return references.number_of_list(self, x, item)

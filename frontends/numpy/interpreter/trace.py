@@ -50,6 +50,7 @@ from tracebuf.frontends.numpy.record.growing import Growth, Regrow, Sized
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error, left_as_found, noting
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import TOO_MUCH
 from tracebuf.frontends.numpy.record.registry import late_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
@@ -148,7 +149,7 @@ def trace_as_lists_grow(
     why: tuple[str, str, Location | None] = ("", "", None)
     of_any: UnsupportedError | None = None
     while True:
-        if sized and growth.holds_arrays:
+        if sized and growth.holds_known_arrays:
             raise Sized  # items that are known take no copies
         try:
             if not warns:
@@ -161,6 +162,8 @@ def trace_as_lists_grow(
                 raise found
             return traced
         except UnsupportedError as refusal:
+            if sized is None and refusal.reason == TOO_MUCH[0]:
+                raise Sized from None
             first = not growth.rolled and not growth.known
             if not growth.begin():
                 if growth.hurried:
