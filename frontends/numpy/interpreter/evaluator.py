@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.record.callees import NestedFunction, Progress
 from tracebuf.frontends.numpy.record.growing import Form
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import Env, PyBool
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyBool
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import plain
 from tracebuf.ir.dims import Dim

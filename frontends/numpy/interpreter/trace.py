@@ -149,7 +149,7 @@ def trace_as_lists_grow(
     why: tuple[str, str, Location | None] = ("", "", None)
     of_any: UnsupportedError | None = None
     while True:
-        if sized and growth.holds_known_arrays:
+        if sized and growth.holds_arrays and not growth.holds_ragged:
             raise Sized  # items that are known take no copies
         try:
             if not warns:
@@ -166,9 +166,10 @@ def trace_as_lists_grow(
                 raise Sized from None
             first = not growth.rolled and not growth.known
             if not growth.begin():
-                if growth.hurried:
-                    growth = Growth(sized)
-                    growth.patient = True
+                if growth.hurried or growth.holds_ragged:  # again, one by one, or with arrays of known sizes only
+                    lengths = growth.any_lengths and not growth.holds_ragged
+                    patient, growth = growth.hurried, Growth(sized)
+                    growth.patient, growth.any_lengths = patient, lengths
                     continue
                 if growth.assume_items():
                     of_any = refusal

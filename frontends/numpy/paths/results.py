@@ -259,7 +259,7 @@ class Results:
                 self.arrays_returned.append(x)
                 numbers = ResultLeaf("items", index := next(read), ("int", index))
                 place = self.new.setdefault(object(), len(self.new))
-                return NewContainer(list, ALL_POOLED, place, (numbers, self.pool(form)))
+                return NewContainer(list, ALL_POOLED, place, (numbers, self.pool_of_arrays(form)))
             if isinstance(form, Elements):
                 self.arrays_returned.append(x)
                 return ResultLeaf("rows", next(read))
@@ -278,23 +278,27 @@ class Results:
         return plan(form_in(x))
 
     def pool(self, item: Form | Unfilled) -> NewContainer:
-        """The plan of the lists of items of a form, or of the dicts or arrays of one, that are items of lists."""
+        """The plan of the lists of items of a form, or of the dicts of one, that are items of lists."""
         if isinstance(item, Dicts) and item not in self.pooled:
             number = self.new.setdefault(object(), len(self.new))
             self.pooled[item] = made = NewContainer(dict, POOL, number)
             made.items = (ResultLeaf("const", value=item.keys), self.items_of(self.pools[item].fields["held"], ()))
-        if isinstance(item, Ragged) and item not in self.pooled:
-            fields = self.pools[item.item].fields
-            counts = [self.items_of(fields[name]) for name in ("start", "size")]
-            whole = ResultLeaf("rows", self.add(self.read_where(filled(self.r.facts, fields["held"])[0], ())), "whole")
-            number = self.new.setdefault(object(), len(self.new))
-            self.pooled[item] = NewContainer(np.ndarray, POOL, number, (*counts, whole))
         if item not in self.pooled:
             fields = self.pools[item].fields
             parts = [fields[name] for name in ("start", "size", "held") if name in fields]
             number = self.new.setdefault(object(), len(self.new))
             self.pooled[item] = NewContainer(list, POOL, number, tuple(self.items_of(part, ()) for part in parts))
         return self.pooled[item]
+
+    def pool_of_arrays(self, form: Ragged) -> NewContainer:
+        """The plan of the arrays of any length that are items of lists."""
+        if (form, "arrays") not in self.pooled:
+            fields = self.pools[form.item].fields
+            counts = [self.items_of(fields[name]) for name in ("start", "size")]
+            whole = ResultLeaf("rows", self.add(self.read_where(filled(self.r.facts, fields["held"])[0], ())), "whole")
+            number = self.new.setdefault(object(), len(self.new))
+            self.pooled[form, "arrays"] = NewContainer(np.ndarray, POOL, number, (*counts, whole))
+        return self.pooled[form, "arrays"]
 
     def as_taken(self, x: ArrayRef, taken: ArmPath) -> ArrayRef:
         """An array with the elements of one that is there on a path."""

@@ -489,14 +489,15 @@ class Growth:
         self.assumes_items = False
         """Whether such lists are taken to have items, for what works with either type cannot be traced; the program
         refuses one without."""
+        self.any_lengths = True
+        """Whether lists may hold arrays of any length."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 
     @property
-    def holds_known_arrays(self) -> bool:
-        """Whether there are some, all of sizes that are known where the list is made."""
-        arrays = [a for forms in self.known.values() for f in forms for a in arrays_of(f)]
-        return bool(arrays) and not any(isinstance(a, Ragged) for a in arrays)
+    def holds_ragged(self) -> bool:
+        """Whether some of them may be of any length."""
+        return any(isinstance(a, Ragged) for forms in self.known.values() for f in forms for a in arrays_of(f))
 
     def leave(self, function: Any, refusal: UnsupportedError) -> None:
         """Notes that a function of SciPy's cannot be traced, unless growing lists are why: traces again."""
@@ -608,7 +609,7 @@ class Growth:
     def forms(self, label: Any, items: Iterable[Any]) -> list[Form] | None:
         """The forms of the items of the list made at a place; None where it cannot grow."""
         forms = list(map(self.form_of, items))
-        found = [ragged(f, self.is_known_size) for f in forms if f is not None]
+        found = [ragged(f, self.is_known_size) if self.any_lengths else f for f in forms if f is not None]
         known = [f for f in found if self.is_known_size(f)]
         return known if isinstance(label, Location) and len(known) == len(forms) else None
 

@@ -103,7 +103,7 @@ def unify_arrays(r: Recorder, a: Elements | Ragged, b: Elements | Ragged) -> Ele
         if len(a.shape) == len(b.shape) and all(map(r.ask_equal, a.shape, b.shape)):
             return a
     one_axis = all(isinstance(x, Ragged) or len(x.shape) == 1 for x in (a, b))
-    return Ragged(Kind("np", a.element)) if one_axis else None
+    return Ragged(Kind("np", a.element)) if one_axis and r.growth.any_lengths else None
 
 
 def unify_lists(r: Recorder, a: Lists, b: Lists) -> Lists | None:
@@ -281,6 +281,7 @@ def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim)
         inner.fields["number"] = int_of_value(i.r, i.r.load(next(held), (place,)))
         return inner
     if isinstance(form, ARRAYS):
+        part: Any
         if isinstance(form, Ragged):
             part = i.array_of_number(int_of_value(i.r, i.r.load(next(held), (place,))), form.item)
         else:
