@@ -168,6 +168,7 @@ def trace_as_lists_grow(
             if not growth.begin():
                 if growth.hurried or growth.holds_ragged:  # again, one by one, or with arrays of known sizes only
                     lengths = growth.any_lengths and not growth.holds_ragged
+                    of_any = refusal if growth.holds_ragged else of_any
                     patient, growth = growth.hurried, Growth(sized)
                     growth.patient, growth.any_lengths = patient, lengths
                     continue
