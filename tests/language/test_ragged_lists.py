@@ -104,6 +104,46 @@ def test_groups_by_labels_that_data_have() -> None:
     agree(f, np.arange(6.0), np.array([1, 0, 1, 4, 1, 0]))
 
 
+def test_an_item_that_is_a_view_is_returned_alone() -> None:
+    def f(x, k):
+        near = [np.argsort(np.abs(x - v), kind="stable")[1 : k + 1] for v in x]
+        degree = np.zeros(len(x), int)
+        for found in near:
+            degree[found] += 1
+        return degree, near[int(np.argmax(degree))]
+
+    def worst(x, labels):
+        found = {}
+        for g in np.unique(labels):
+            rows = np.outer(x[labels == g], x[:2])
+            found[int(g)] = {"mean": rows.mean(), "worst": rows[rows[:, 1].argmax()]}
+        best = max(found, key=lambda g: found[g]["mean"])
+        return best, found[best]["worst"]
+
+    agree(f, np.array([1.0, 5.0, 2.0, 9.0]), 2)
+    agree(worst, np.arange(1, 7.0), np.array([1, 0, 1, 4, 1, 0]))
+
+    def two(x, k):
+        near = [(x * v)[1 : k + 1] for v in x]
+        return near[k], near[int(x[0])]
+
+    def part(x, k):
+        near = []
+        for _ in range(k):
+            near.append(x[1:k])
+        return near[int(x[0])]
+
+    def strided(x, k):
+        near = [(x * v)[::2] for v in x]
+        return near[int(x[0])]
+
+    for f in (two, part, strided):
+        try:
+            agree(f, np.array([1.0, 5.0, 2.0, 9.0]), 2)
+        except AssertionError:
+            refused(f, np.array([1.0, 5.0, 2.0, 9.0]), 2)
+
+
 def test_parts_of_tuples_and_of_objects() -> None:
     class Parts:
         def __init__(self) -> None:

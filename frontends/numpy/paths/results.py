@@ -316,7 +316,9 @@ class Results:
         touched = [x for x in self.arrays_seen if held.is_touched(x, held.held)]
         read = any(held.is_touched(x, held.read) for x in touched)
         several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
-        twice = any(held.shared_in_dicts if is_keyed(x) else held.shared for x in self.arrays_returned)
+        twice = any(
+            held.viewed or (held.shared_in_dicts if is_keyed(x) else held.shared) for x in self.arrays_returned
+        )
         if twice or (self.arrays_returned and (held.copied or touched)) or (read and (held.shared or several)):
             reason = "an array is returned that may be an item of a list of run-time length, and an argument or"
             reason += " another result too"
