@@ -574,12 +574,12 @@ class Expressions(Comprehensions):
         try:
             return evaluate(*values)
         except UnknownOrigin:
-            for k, x in enumerate(values):
-                if (split := of_each_origin(self.r, x)) is not None:
-                    return self.for_each_type(
-                        node, split.condition, [*values[:k], split, *values[k + 1 :]], env, evaluate
-                    )
-            raise
+            split = [of_each_origin(self.r, x) for x in values]
+            if not any(split):
+                raise
+            condition = next(s.condition for s in split if s)
+            either = [s if s and s.condition is condition else x for s, x in zip(split, values)]
+            return self.for_each_type(node, condition, either, env, evaluate)
 
     def for_each_type(
         self, node: ast.AST, condition: Value, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]
