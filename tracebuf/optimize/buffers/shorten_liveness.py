@@ -118,7 +118,8 @@ def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> Op 
     fresh = isinstance(maker, FRESH_OPS)  # what may read it on some path is what a name holds in NumPy on all of them
     first = places[0] if fresh else first
     missing, splits, changed = set[Value](), 0, True
-    ops = block.ops[first:here] if first >= 0 else [None, *block.ops[:here]]
+    end = places[-1] + 1 if free is dealloc else here  # one without a condition moves up to there by itself
+    ops = block.ops[first:end] if first >= 0 else [None, *block.ops[:end]]
     for before, at in pairwise(ops):
         assert at is not None
         changed = changed or before in late or any(dominates(flag, at) for flag in missing)
