@@ -15,7 +15,8 @@ TEXTS = [
     "v * x, v - x, np.full(3, x)", "int(x), float(x), bool(x), str(x), repr(x)", "f'{x:.3f}', f'{x}'", "x ** 2",
     "x ** 0.5, round(x, 2), math.floor(x / 7)",
     "[y * x for y in (1, 2.5, v[0])]", "1 / x", "x or 0.3, x and 2, not x", "type(x), isinstance(x, float)",
-    "x / (x + 1), x * x / 3, np.hypot(x, x), (x / 3) / x", "max(x, 0.7), min(x, v[0], 2)", "np.exp(-x / 3), np.clip(x, 0.1, 3)",
+    "x / (x + 1), x * x / 3, np.hypot(x, x), (x / 3) / x",
+    "max(x, 0.7), min(x, v[0], 2)", "np.exp(-x / 3), np.clip(x, 0.1, 3)",
 ]  # fmt: skip
 NUMBERS = ["0", "0.1", "2.5", "k"]
 
