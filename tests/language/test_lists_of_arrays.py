@@ -312,8 +312,7 @@ def test_which_object_is_which_is_refused(f: Any) -> None:
 
 
 OTHER = {
-    "a list of an array": "for k in range(n):\n    out.append(x)\n    out.append(x[1:])\nreturn np.array(out)",
-    "changes its length": "for k in range(n):\n    out.append(x[x > k])\nreturn out",
+    "a list of an array": "for k in range(n):\n    out.append(x)\n    out.append(x[0])\nreturn np.array(out)",
     "changes its length in": "for k in range(n):\n    out.append(np.outer(x, x).T.copy(order='F'))\nreturn out",
     "along another axis": "for k in range(n):\n    out.append(x * k)\nreturn np.stack(out, axis=1)",
 }

@@ -491,9 +491,9 @@ def test_n1_a_python_number_that_numpys_type_does_not_hold_is_not_joined_with_it
     )
     for a, x in (([7, 1], 0.25), ([2**53 + 1, 0], 0.1), ([2**53, 1], math.nan), ([-3, 1], -math.inf)):
         agree(f, np.array(a), x)
-    for big, x in ((2**53 + 1, 0.5), (3, 0.1)):
-        with pytest.raises(UnsupportedError, match="may not hold exactly"):
-            f(np.array([big, 1]), x)
+    agree(f, np.array([3, 1]), 0.1)
+    with pytest.raises(UnsupportedError, match="may not hold exactly"):
+        f(np.array([2**53 + 1, 1]), 0.5)
 
 
 @pytest.mark.slow

@@ -52,6 +52,8 @@ class HeldArrays:
         """Of those held: copies that were read from lists."""
         self.shared = False
         """Whether a list may hold an array that something else holds too, or twice."""
+        self.viewed = False
+        """Whether one may hold a view of memory that is the function's own, all whose elements are side by side."""
         self.shared_in_dicts = False
         """Whether a dict by run-time keys may."""
         self.copied = False
@@ -85,7 +87,9 @@ class HeldArrays:
             now, made = self.event(r, end.storage), self.origins(end.storage) or []
             known = any(self.may_be_now(one.storage, end.storage) and not one.excludes(now) for one in self.held)
             new = all(self.made.get(one.storage) is one and not now.loops - one.loops for one in made)
-            if not made or not new or known or not end.is_whole or end is not ref:
+            if made and new and not known and end is ref and not end.is_whole and is_own_row(end, made):
+                self.viewed = True
+            elif not made or not new or known or not end.is_whole or end is not ref:
                 self.shared = True
                 self.shared_in_dicts |= in_dict
             self.held.append(now)
@@ -168,7 +172,7 @@ class HeldArrays:
 
     def check_layout(self, r: Regions, ref: ArrayRef) -> None:
         """Refuses to ask how an array lies in memory that was read from a list, which may hold views."""
-        if self.shared and self.is_touched(ref, self.read):
+        if (self.shared or self.viewed) and self.is_touched(ref, self.read):
             raise r.refuse("the memory of an array of a list of run-time length, which may hold views", "ask before")
 
     def is_touched(self, ref: ArrayRef, events: Iterable[Event]) -> bool:
@@ -187,6 +191,11 @@ class HeldArrays:
         refs = [x for x in values if isinstance(x, ArrayRef)]
         if len(refs) > 1 and any(self.is_touched(x, self.held) for x in refs):
             raise r.refuse("`is` of an array that a list of run-time length may hold", "compare numbers")
+
+
+def is_own_row(ref: ArrayRef, made: Iterable[Event]) -> bool:
+    """Whether an array of one axis is a view of what the function has made, and as a copy of it would lie in memory."""
+    return ref.ndim == 1 and ref.strides == (1,) and all(one.storage.arg is None for one in made)
 
 
 def alike(a: Storage, b: Storage) -> bool:

@@ -197,18 +197,19 @@ def alternatives(flags: Sequence[Any], kinds: Sequence[tuple[str, Any]]) -> list
 
 
 class _Pool:
-    """Lists that are items of lists, by number, each made once."""
+    """Lists, and arrays of any length, that are items of lists, by number, each made once."""
 
     __slots__ = ("held", "made", "size", "start")
 
     def __init__(self, start: list[int], size: list[int], held: Sequence[Any] = ()) -> None:
         self.start, self.size, self.held = start, size, held
-        self.made: dict[int, list[Any]] = {}
+        self.made: dict[int, Any] = {}
 
-    def at(self, n: int) -> list[Any]:
+    def at(self, n: int) -> Any:
         """List number n."""
         if n not in self.made:
-            self.made[n] = list(self.held[self.start[n] : self.start[n] + self.size[n]])
+            part = self.held[self.start[n] : self.start[n] + self.size[n]]
+            self.made[n] = part.copy() if isinstance(part, np.ndarray) else list(part)
         return self.made[n]
 
 
@@ -298,7 +299,7 @@ class _Building:
         if x.kind == "items":
             return items_in(value, x.value[0], self.raw[x.value[1]], x.index != x.value[1])
         if x.kind == "rows":
-            return [row.copy() for row in value]
+            return value if x.value else [row.copy() for row in value]
         if x.kind == "array":
             if x.identity not in self.arrays:
                 self.arrays[x.identity] = self._array(x, value)

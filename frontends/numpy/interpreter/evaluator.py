@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.record.callees import NestedFunction, Progress
 from tracebuf.frontends.numpy.record.growing import Form
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import Env, PyBool
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyBool
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import plain
 from tracebuf.ir.dims import Dim
@@ -246,6 +246,10 @@ class Evaluator(ABC):
     @abstractmethod
     def note_growth(self, x: Any, more: Sequence[Any] = (), form: Form | None = None) -> None:
         """Notes that a list, which gets more items, or some of a form, is indexed by what only the run time knows."""
+
+    @abstractmethod
+    def array_of_number(self, number: Any, item: Any) -> ArrayRef:
+        """The array whose elements are a list that is an item: a part of those of all such lists."""
 
     @abstractmethod
     def number_of_list(self, x: Any, item: Any) -> Any:

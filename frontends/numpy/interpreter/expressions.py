@@ -67,6 +67,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     range_item,
 )
 from tracebuf.frontends.numpy.paths.joins import bound_value
+from tracebuf.frontends.numpy.paths.loops.alternatives import of_each_origin
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import (
@@ -90,7 +91,13 @@ from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
-from tracebuf.frontends.numpy.record.scalar_checks import by_origin, origins, static_flags, unknown_origin
+from tracebuf.frontends.numpy.record.scalar_checks import (
+    UnknownOrigin,
+    by_origin,
+    origins,
+    static_flags,
+    unknown_origin,
+)
 from tracebuf.frontends.numpy.record.slices import SliceOf, as_slices, as_value
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -140,6 +147,10 @@ class Expressions(Comprehensions):
             self.at(node)
             check_one_type(self.r, value, name=node.id if isinstance(node, ast.Name) else "<value>")
         return value
+
+    def array_of_number(self, number: Any, item: Any) -> ArrayRef:
+        """The array whose elements are a list that is an item: a part of those of all such lists."""
+        return references.array_of_number(self, number, item)
 
     def number_of_list(self, x: Any, item: Any) -> Any:
         """The number of a list that becomes an item of another, among those of items of a form."""
@@ -291,6 +302,8 @@ class Expressions(Comprehensions):
                 return Text((Part(x.map(lambda arm: texts.joined_text([formatted(arm)]))),))
             return texts.formatted_value(self, node, x, spec, chr(node.conversion) if node.conversion > 0 else "")
 
+        if spec and (split := of_each_origin(self.r, value)) is not None:
+            return Text((Part(self.by_type(node, (split,), env, lambda x: texts.joined_text([formatted(x)]))),))
         return formatted(value)
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
@@ -558,7 +571,15 @@ class Expressions(Comprehensions):
         for x in values:
             if type(x) is Cond:
                 return self.for_each_type(node, x.condition, values, env, evaluate)
-        return evaluate(*values)
+        try:
+            return evaluate(*values)
+        except UnknownOrigin:
+            split = [of_each_origin(self.r, x) for x in values]
+            if not any(split):
+                raise
+            condition = next(s.condition for s in split if s)
+            either = [s if s and s.condition is condition else x for s, x in zip(split, values)]
+            return self.for_each_type(node, condition, either, env, evaluate)
 
     def for_each_type(
         self, node: ast.AST, condition: Value, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]

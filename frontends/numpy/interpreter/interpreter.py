@@ -37,6 +37,7 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction, Progress
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.scalar_checks import UnknownOrigin
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frontends.numpy.source.cells import may_yield
@@ -222,6 +223,8 @@ class Interpreter(Statements):
             except Raises as said:  # of a lambda, which has no statements to say where
                 self.reached(said)
                 raise
+            except UnknownOrigin as refusal:  # the call is not traced again: the function may have stored
+                raise UnsupportedError(refusal.reason, instead=refusal.instead, location=refusal.location) from None
             finally:
                 self.returned_at = self.r.loc
 

@@ -417,7 +417,7 @@ class Statements(Expressions, Protected):
             old = self.load_name(target.id, env, target)
             right = self.any_expr(node.value, env)
             self.at(node)
-            env[target.id] = self.by_type(node, (right,), env, lambda x: self.augmented(name, old, x))
+            env[target.id] = self.by_type(node, (old, right), env, partial(self.augmented, name))
         elif isinstance(target, ast.Subscript):
             base, index = self.place(target, env)
             self.at(target)

@@ -50,6 +50,7 @@ from tracebuf.frontends.numpy.record.growing import Effort, Growth, Regrow, Size
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error, left_as_found, noting
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.regions import TOO_MUCH
 from tracebuf.frontends.numpy.record.registry import late_handler
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frontends.numpy.source.binding import parameters_of
@@ -155,7 +156,7 @@ def trace_as_lists_grow(
     of_any: UnsupportedError | None = None
     while True:
         kept = growth.effort.kept
-        if growth.sized and growth.holds_arrays:
+        if growth.sized and growth.holds_arrays and not growth.holds_ragged:
             raise Sized  # items that are known take no copies
         try:
             if not warns:
@@ -171,11 +172,15 @@ def trace_as_lists_grow(
             growth.effort.discard(kept)
             if growth.effort.is_spent:
                 raise
+            if growth.sized is None and refusal.reason == TOO_MUCH[0]:
+                raise Sized from None
             first = not growth.rolled and not growth.known
             if not growth.begin():
-                if growth.hurried:
-                    growth = Growth(growth.sized, growth.effort)
-                    growth.patient = True
+                if growth.hurried or growth.holds_ragged:  # again, one by one, or with arrays of known sizes only
+                    lengths = growth.any_lengths and not growth.holds_ragged
+                    of_any = refusal if growth.holds_ragged else of_any
+                    patient, growth = growth.hurried, Growth(growth.sized, growth.effort)
+                    growth.patient, growth.any_lengths = patient, lengths
                     continue
                 if growth.assume_items():
                     of_any = refusal

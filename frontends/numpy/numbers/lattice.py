@@ -121,6 +121,14 @@ def unify(a: Kind | None, b: Kind | None) -> Kind | None:
     return Kind("np", numpy.element, python.name) if fits and numpy.python in ("", python.name) else None
 
 
+def unify_values(r: Recorder, a: Any, b: Any) -> Kind | None:
+    """`unify` of what two values are; None also where NumPy's type does not hold the value of a Python float."""
+    kind = unify(kind_of(a), kind_of(b))
+    if kind is None or kind.python != "float" or kind.element is F64:
+        return kind
+    return kind if is_exactly(r, a, kind.element) and is_exactly(r, b, kind.element) else None
+
+
 def to_value(r: Recorder, x: Any, kind: Kind) -> Value:
     """A number as an SSA value of a kind."""
     if kind is INT:

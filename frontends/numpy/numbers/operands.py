@@ -152,11 +152,7 @@ def check_maybe_python(
     ints = all(weak_type(o) is not float for o in others)
     alike = bool(strong) or element in (F64, C128) or (compared and ints) or (wraps and ints and element is I64)
     if not exact or any(u.element is not element for u in unsure) or not alike:
-        raise UnsupportedError(
-            "this number is Python's or NumPy's, depending on the path; here it makes a difference",
-            location=loc,
-            instead=f"start it as np.{element.dtype.name}(...)",
-        )
+        raise unknown_origin(loc, f"start it as np.{element.dtype.name}(...)")
     return not strong
 
 

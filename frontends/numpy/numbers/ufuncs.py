@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import BY_ZERO, Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import OVERFLOW
-from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite
+from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, is_finite, unknown_origin
 from tracebuf.frontends.numpy.record.values import EITHER, ArrayRef, NpScalar, Scalar, Unsure
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1, I64, ScalarType
@@ -63,10 +63,8 @@ def unsure_result(r: Recorder, ufunc: np.ufunc, operands: Sequence[Operand], out
         kind = "float" if "float" in kinds or ufunc is np.true_divide else kinds.pop()
     kind = EITHER if kinds and kind not in ("bool", "float", "complex") else kind
     if ufunc not in CLOSED and kind != "bool" and ufunc is not np.true_divide:
-        raise r.refuse(
-            f"np.{ufunc.__name__} of a number that is Python's or NumPy's, depending on the path",
-            "start it as np.float64(...)",
-        )
+        reason = f"np.{ufunc.__name__} of a number that is Python's or NumPy's, depending on the path"
+        raise unknown_origin(r.loc, "start it as np.float64(...)", reason)
     flag = both(r, *(u.flag for u in unsure))
     if ufunc in WRAPS and out is I64:
         x, y = (scalar_value(r, o, I64) for o in operands)

@@ -29,7 +29,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     shell,
     structure,
     to_values,
-    unify,
+    unify_values,
     without_maybes,
     zero,
     zeros,
@@ -56,7 +56,6 @@ from tracebuf.frontends.numpy.record.values import (
     Scalar,
     Storage,
     View,
-    kind_of,
     of_one_form,
     storages_of,
     whole,
@@ -202,7 +201,7 @@ class Join:
         if isinstance(a, Range) and isinstance(b, Range) and (a.step, a.count) == (b.step, b.count):
             bounds = [self.value(name, x, y) for x, y in zip(held_by(a), held_by(b))]
             return lambda: holding(a, [d() for d in bounds])
-        kind = unify(kind_of(a), kind_of(b))
+        kind = unify_values(self.r, a, b)
         if kind is not None:
             return self.number(name, kind, a, b)
         if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):

@@ -49,6 +49,7 @@ from tracebuf.frontends.numpy.record.growing import (
     Form,
     Lists,
     OneOf,
+    Ragged,
     Several,
     Texts,
     Unfilled,
@@ -254,6 +255,11 @@ class Results:
                 place = self.new.setdefault(object(), len(self.new))
                 pool = self.pool(form.item if isinstance(form, Lists) else form)
                 return NewContainer(list, ALL_POOLED, place, (numbers, pool))
+            if isinstance(form, Ragged):
+                self.arrays_returned.append(x)
+                numbers = ResultLeaf("items", index := next(read), ("int", index))
+                place = self.new.setdefault(object(), len(self.new))
+                return NewContainer(list, ALL_POOLED, place, (numbers, self.pool_of_arrays(form)))
             if isinstance(form, Elements):
                 self.arrays_returned.append(x)
                 return ResultLeaf("rows", next(read))
@@ -284,6 +290,16 @@ class Results:
             self.pooled[item] = NewContainer(list, POOL, number, tuple(self.items_of(part, ()) for part in parts))
         return self.pooled[item]
 
+    def pool_of_arrays(self, form: Ragged) -> NewContainer:
+        """The plan of the arrays of any length that are items of lists."""
+        if (form, "arrays") not in self.pooled:
+            fields = self.pools[form.item].fields
+            counts = [self.items_of(fields[name]) for name in ("start", "size")]
+            whole = ResultLeaf("rows", self.add(self.read_where(filled(self.r.facts, fields["held"])[0], ())), "whole")
+            number = self.new.setdefault(object(), len(self.new))
+            self.pooled[form, "arrays"] = NewContainer(np.ndarray, POOL, number, (*counts, whole))
+        return self.pooled[form, "arrays"]
+
     def as_taken(self, x: ArrayRef, taken: ArmPath) -> ArrayRef:
         """An array with the elements of one that is there on a path."""
         value = self.read_where(x, taken)
@@ -300,7 +316,9 @@ class Results:
         touched = [x for x in self.arrays_seen if held.is_touched(x, held.held)]
         read = any(held.is_touched(x, held.read) for x in touched)
         several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
-        twice = any(held.shared_in_dicts if is_keyed(x) else held.shared for x in self.arrays_returned)
+        twice = any(
+            held.viewed or (held.shared_in_dicts if is_keyed(x) else held.shared) for x in self.arrays_returned
+        )
         if twice or (self.arrays_returned and (held.copied or touched)) or (read and (held.shared or several)):
             reason = "an array is returned that may be an item of a list of run-time length, and an argument or"
             reason += " another result too"

@@ -91,6 +91,34 @@ class Elements:
 
 
 @frozen()
+class Ragged:
+    """What an item is that is an array of one axis, of any length: the number of a list of its elements (`item`), as of
+    lists that are items."""
+
+    item: Kind
+
+    @property
+    def element(self) -> ScalarType:
+        """The element type."""
+        return self.item.element
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The sizes that all have."""
+        return ()
+
+    @property
+    def types(self) -> tuple[ScalarType, ...]:
+        """The type of the number."""
+        return (I64,)
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"an array of {self.element.dtype} of one axis"
+
+
+@frozen()
 class OneOf:
     """What an item is that is a number of one of several kinds, or None: which one is in columns of flags."""
 
@@ -183,10 +211,12 @@ class Unfilled:
     place: Location
 
 
-Leaf = Kind | OneOf | Elements | Texts | Lists | Dicts
+Leaf = Kind | OneOf | Elements | Ragged | Texts | Lists | Dicts
 """What has columns of its own in such a list."""
 Form = Leaf | Several
 """What an item of a growing list is besides its value."""
+ARRAYS = (Elements, Ragged)
+"""The forms of arrays."""
 NOTHING = Several(tuple, ())
 """The form of the items of a deque, dict or set into which nothing is ever put."""
 
@@ -249,12 +279,21 @@ def parts_of(form: Form) -> tuple[Leaf, ...]:
     return tuple(k for part in form.parts for k in parts_of(part)) if isinstance(form, Several) else (form,)
 
 
-def arrays_of(form: Form | Unfilled) -> list[Elements]:
+def arrays_of(form: Form | Unfilled) -> list[Elements | Ragged]:
     """The arrays that an item consists of, and those in lists in it."""
     if isinstance(form, Unfilled):
         return []
     inside = [p.item if isinstance(p, Lists) else p.values if isinstance(p, Dicts) else p for p in parts_of(form)]
-    return [e for p in inside for e in ([p] if isinstance(p, Elements) else [] if is_number(p) else arrays_of(p))]
+    return [e for p in inside for e in ([p] if isinstance(p, ARRAYS) else [] if is_number(p) else arrays_of(p))]
+
+
+def ragged(form: Form, is_known: Callable[[Form], bool]) -> Form:
+    """A form with arrays of any length in the place of those of one axis whose size is not known where a list is
+    made."""
+    if isinstance(form, Several):
+        return Several(form.of, tuple(ragged(p, is_known) for p in form.parts))
+    one_axis = isinstance(form, Elements) and len(form.shape) == 1 and not is_known(form)
+    return Ragged(Kind("np", form.element)) if one_axis else form  # type: ignore[union-attr]
 
 
 def is_number(form: Form | Unfilled) -> bool:
@@ -489,8 +528,15 @@ class Growth:
         self.assumes_items = False
         """Whether such lists are taken to have items, for what works with either type cannot be traced; the program
         refuses one without."""
+        self.any_lengths = True
+        """Whether lists may hold arrays of any length."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
+
+    @property
+    def holds_ragged(self) -> bool:
+        """Whether some of them may be of any length."""
+        return any(isinstance(a, Ragged) for forms in self.known.values() for f in forms for a in arrays_of(f))
 
     def leave(self, function: Any, refusal: UnsupportedError) -> None:
         """Notes that a function of SciPy's cannot be traced, unless growing lists are why: traces again."""
@@ -583,6 +629,7 @@ class Growth:
         old = self.found.get(label, frozenset())
         self.found[label] = old.union(map(self.settled, forms))
         self.found_nested |= lists and self.found[label] == self.known.get(label)
+        self.found_nested |= any(isinstance(p, Ragged) for f in forms for p in parts_of(f))
         return self.found[label] != old or self.found_nested != self.nested
 
     def note_argument(self, number: int, items: Iterable[Any]) -> bool:
@@ -601,7 +648,8 @@ class Growth:
     def forms(self, label: Any, items: Iterable[Any]) -> list[Form] | None:
         """The forms of the items of the list made at a place; None where it cannot grow."""
         forms = list(map(self.form_of, items))
-        known = [f for f in forms if f is not None and self.is_known_size(f)]
+        found = [ragged(f, self.is_known_size) if self.any_lengths else f for f in forms if f is not None]
+        known = [f for f in found if self.is_known_size(f)]
         return known if isinstance(label, Location) and len(known) == len(forms) else None
 
     def note_long(self, place: Location) -> None:

@@ -37,10 +37,16 @@ def static_flags(r: Recorder, kwargs: dict[str, Any]) -> dict[str, Any]:
     return {**kwargs, **decided} if decided else kwargs
 
 
-def unknown_origin(loc: Location) -> UnsupportedError:
-    """The refusal of a number of which only the run time knows whether it is Python's or NumPy's."""
-    reason = "this number is Python's or NumPy's, depending on the path; here it makes a difference"
-    return UnsupportedError(reason, location=loc, instead="give it one type on all paths, for example np.float64(0)")
+class UnknownOrigin(UnsupportedError):
+    """The refusal of a number of which only the run time knows whether it is Python's or NumPy's. What only computes
+    with numbers is traced again where it is met, once for each (`by_type` of the interpreter)."""
+
+
+def unknown_origin(loc: Location, instead: str = "give it one type on all paths, for example np.float64(0)",
+                   reason: str = "") -> UnknownOrigin:  # fmt: skip
+    """The refusal; another reason where the question is which function computes it."""
+    reason = reason or "this number is Python's or NumPy's, depending on the path; here it makes a difference"
+    return UnknownOrigin(reason, location=loc, instead=instead)
 
 
 def check_origin(r: Recorder, *numbers: Any) -> None:

@@ -102,3 +102,19 @@ def as_table(numbers: Any, start: Any, n: int, column: Any, make: Any) -> Any:
         first = start[numbers[k]]
         made[k] = column[first : first + n]
     return made
+
+
+def concatenated(numbers: Any, start: Any, size: Any, column: Any, make: Any) -> Any:
+    """The elements of some lists, one list after another."""
+    if len(numbers) == 0:
+        raise ValueError("need at least one array to concatenate")
+    total = 0
+    for r in numbers:
+        total += size[r]
+    made = make(total, column.dtype)
+    done = 0
+    for r in numbers:
+        first, n = start[r], size[r]
+        made[done : done + n] = column[first : first + n]
+        done += n
+    return made

@@ -39,7 +39,6 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import (
-    EITHER,
     NUMBERS,
     ArrayRef,
     NpScalar,
@@ -293,8 +292,13 @@ def extreme_of(name: str, r: Recorder, *args: Any, **options: Any) -> Any:
     return NotImplemented  # by comparisons
 
 
-def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> PyFloat | NpScalar:
-    """min or max of Python's and NumPy's numbers: the winner's type is only known at run time."""
+def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> Any:
+    """min or max of Python's and NumPy's numbers: the winner's type is only known at run time. NotImplemented for ints
+    and floats of Python's, of which it would be one or the other."""
+    kinds = {k for k in map(kind_of, items) if k is not None}
+    python = {k.python if k.name == "np" else k.name for k in kinds} - {""}
+    if len(python) > 1:
+        return NotImplemented
     best, flag = NpScalar(scalar_value(r, items[0], element), element), python_flag(r, items[0])
     for x in items[1:]:
         value = NpScalar(scalar_value(r, x, element), element)
@@ -304,10 +308,7 @@ def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarT
         flag = r.emit(arith.Select.of(better.value, python_flag(r, x), flag))
     if all(isinstance(x, PyFloat) or type(x) is float for x in items):
         return PyFloat(best.value)
-    kinds = {k for k in map(kind_of, items) if k is not None}
-    python = {k.python if k.name == "np" else k.name for k in kinds} - {""}
-    unsure = Unsure(flag, python.pop() if len(python) == 1 else EITHER) if python else None
-    return NpScalar(best.value, element, unsure)
+    return NpScalar(best.value, element, Unsure(flag, python.pop()) if python else None)
 
 
 def numpy_extreme(r: Recorder, name: str, items: Sequence[NpScalar]) -> NpScalar:

@@ -19,6 +19,7 @@ from tracebuf.frontends.numpy.record.growing import (
     Elements,
     Lists,
     OneOf,
+    Ragged,
     Several,
     columns,
     filled,
@@ -76,7 +77,7 @@ def is_open(i: Evaluator, x: Record) -> bool:
 def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None) -> tuple[Any, tuple[Any, ...]]:
     """A function of `prelude`, and its arguments, that makes the array of the items, which there are."""
     form, held = form_in(x), filled(i.r.facts, x)
-    if isinstance(form, Lists):
+    if isinstance(form, (Lists, Ragged)):
         return tabulated(i, node, x, dtype)
     kinds: Sequence[Any] = form.parts if isinstance(form, Several) else [form]
     values, dtypes = list[Any](), list[np.dtype]()
@@ -113,7 +114,7 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
 def tabulated(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None) -> tuple[Any, tuple[Any, ...]]:
     """As `maker`, for lists that are items."""
     form = form_in(x)
-    assert isinstance(form, Lists)
+    assert isinstance(form, (Lists, Ragged))
     made = references.rows(i, node, x)
     if isinstance(form.item, Kind) and dtype in (None, DTYPES.get(form.item, form.item.element.dtype)):
         wanted = known_dtype(i, node, made, form.item, ()) if not form.item.python else None
@@ -283,6 +284,8 @@ def joined(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
         name = getattr(function, "__name__", "this")
         reason = f"np.{name} of a list of arrays of run-time length along another axis than the first, or with out="
         raise i.refuse(node, reason, "use np.array(x), and transpose that")
+    if flat and isinstance(form, Ragged):
+        return references.concatenated(i, x)
     make, parts = maker(i, node, x)
     return i.call_function(prelude.joined if flat else prelude.stacked, [make, parts, x.fields[LENGTH]], {})
 

@@ -20,9 +20,9 @@ from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common,
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import Items
 from tracebuf.frontends.numpy.record.growing import (
+    ARRAYS,
     NOTHING,
     Dicts,
-    Elements,
     Lists,
     Regrow,
     Several,
@@ -44,7 +44,7 @@ def begin(i: Evaluator, node: ast.AST, label: Location) -> Record:
     growth, made = i.r.growth, Record(Groups)
     form = common(i.r, growth.known[label]) if label in growth.known else NOTHING
     held = label in i.r.growth.rolled  # its lists become items of others
-    if held or not isinstance(form, Several) or any(isinstance(k, (Elements, Lists, Dicts)) for k in parts_of(form)):
+    if held or not isinstance(form, Several) or any(isinstance(k, (*ARRAYS, Lists, Dicts)) for k in parts_of(form)):
         return keyed.begin_with_default(i, node, replace(label, text="lists"), list)
     i.r.heap.own(made, i.r)
     i.r.heap.known[made].label = label

@@ -31,12 +31,14 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_i
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.growing import (
+    ARRAYS,
     LENGTH,
     Elements,
     Form,
     GrowingList,
     Lists,
     OneOf,
+    Ragged,
     Regrow,
     Several,
     Texts,
@@ -93,6 +95,9 @@ def replaced(i: Evaluator, made: Any) -> Any:
     if forms is None or type(made) is not list:
         return made
     form = common(i.r, forms)
+    if form is not None and not i.r.growth.nested and any(isinstance(p, Ragged) for p in parts_of(form)):
+        i.r.growth.found_nested = True
+        raise Regrow
     if form is None or any(isinstance(p, Kind) and p.python == EITHER for p in parts_of(form)):
         i.r.growth.found_nested |= any(isinstance(f, Several) and f.of is list for f in forms)
         names = " and ".join(sorted(f.words for f in forms))
@@ -282,7 +287,7 @@ def at(i: Evaluator, x: Record, held: Sequence[ArrayRef], k: Any) -> Any:
 def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice, python: type = list) -> Record:
     """x[start:stop:step], a new list or tuple (`python`)."""
     made = new(i, form_in(x), python)
-    if i.r.held is not None and any(isinstance(p, Elements) for p in parts_of(form_in(x))):
+    if i.r.held is not None and any(isinstance(p, ARRAYS) for p in parts_of(form_in(x))):
         i.r.held.copied = True
     if not columns(x):
         return begin(i, form_in(x), [], made.kind)
@@ -294,7 +299,7 @@ def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice, python: type = 
 def repeated(i: Evaluator, node: ast.AST, x: Record, times: Any) -> Record:
     """x * times, a new list."""
     form = form_in(x)
-    if any(isinstance(p, Elements) for p in parts_of(form)) or form.words.startswith("a list"):
+    if any(isinstance(p, ARRAYS) for p in parts_of(form)) or form.words.startswith("a list"):
         reason = f"a list of items that are {form.words} is repeated, each of which is then there again"
         raise i.refuse(node, reason, "make an array of it: np.tile")
     made = new(i, form)
@@ -463,7 +468,7 @@ def splice(i: Evaluator, node: ast.AST, x: Record, index: slice, value: Any) -> 
     """x[start:stop] = value."""
     if index.step not in (None, 1) or python_of(x) is not list:
         raise i.refuse(node, "a slice with a step of a list of run-time length is changed", "store item by item")
-    if any(isinstance(p, Elements) for p in parts_of(form_in(x))):
+    if any(isinstance(p, ARRAYS) for p in parts_of(form_in(x))):
         raise i.refuse(node, "a slice of a list of arrays of run-time length is changed", "make a list of what remains")
     if isinstance(value, OneShotIterator):
         value = i.call(node, list, [value], {})
@@ -499,7 +504,7 @@ def transposed(i: Evaluator, node: ast.AST, x: Any) -> OneShotIterator | None:
     without items there would be none."""
     if not is_growing(x) or not isinstance(form := form_in(x), Several) or not columns(x):
         return None
-    if any(isinstance(p, Elements) for p in parts_of(form)):
+    if any(isinstance(p, ARRAYS) for p in parts_of(form)):
         raise i.refuse(node, "zip(*x) of a list of tuples of arrays", "a list for each part: [a for a, b in x]")
     i.r.require_nonneg(sub(size(x), 1), UnsupportedError, "zip(*x) of a list of run-time length that is empty")
     held = iter([i.call_function(prelude.copied, [column], {}) for column in filled(i.r.facts, x)])

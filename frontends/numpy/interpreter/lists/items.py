@@ -19,11 +19,13 @@ from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives,
 from tracebuf.frontends.numpy.record.callees import text_shape
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import (
+    ARRAYS,
     Dicts,
     Elements,
     Form,
     Lists,
     OneOf,
+    Ragged,
     Regrow,
     Several,
     Texts,
@@ -76,10 +78,8 @@ def with_column(form: Form) -> Form:
 
 def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
     """The form that both forms widen to, or None."""
-    if isinstance(a, Elements) or isinstance(b, Elements):
-        alike = isinstance(a, Elements) and isinstance(b, Elements) and a.element is b.element
-        alike = alike and len(a.shape) == len(b.shape)  # type: ignore[union-attr]
-        return a if alike and all(map(r.ask_equal, a.shape, b.shape)) else None  # type: ignore[union-attr]
+    if isinstance(a, ARRAYS) or isinstance(b, ARRAYS):
+        return unify_arrays(r, a, b) if isinstance(a, ARRAYS) and isinstance(b, ARRAYS) else None
     if a is None or b is None:
         return None
     if isinstance(a, Lists) or isinstance(b, Lists):
@@ -93,6 +93,17 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
     parts = [p for p in map(partial(unify_forms, r), a.parts, b.parts) if p is not None]
     alike = a.of is b.of and len(parts) == len(a.parts) == len(b.parts)
     return Several(a.of, tuple(parts)) if alike else None
+
+
+def unify_arrays(r: Recorder, a: Elements | Ragged, b: Elements | Ragged) -> Elements | Ragged | None:
+    """The form of arrays of either of two forms: those of one axis may be of any length."""
+    if a.element is not b.element:
+        return None
+    if isinstance(a, Elements) and isinstance(b, Elements):
+        if len(a.shape) == len(b.shape) and all(map(r.ask_equal, a.shape, b.shape)):
+            return a
+    one_axis = all(isinstance(x, Ragged) or len(x.shape) == 1 for x in (a, b))
+    return Ragged(Kind("np", a.element)) if one_axis and r.growth.any_lengths else None
 
 
 def unify_lists(r: Recorder, a: Lists, b: Lists) -> Lists | None:
@@ -197,12 +208,12 @@ def into_columns(i: Evaluator, item: Any, form: Form, in_dict: bool = False) -> 
         if isinstance(kind, (Lists, Dicts)):
             found.append(i.number_of_list(x, kind.item if isinstance(kind, Lists) else kind))
             continue
-        if isinstance(kind, Elements):
+        if isinstance(kind, ARRAYS):
             assert i.r.held is not None
             if i.r.maps is not None:
                 raise i.r.refuse("a list of arrays of run-time length beside a memmap", "pass np.asarray(x)")
             i.r.held.note_held(i.r, x, in_dict)
-            found.append(x)
+            found.append(i.number_of_list(x, kind.item) if isinstance(kind, Ragged) else x)
             continue
         if isinstance(kind, Texts):
             found += text_columns(i.r, x, kind)
@@ -269,8 +280,13 @@ def from_columns(i: Evaluator, form: Form, held: Iterator[ArrayRef], place: Dim)
         inner = Record(i.r.growth.class_of_inner(form.item if isinstance(form, Lists) else form))
         inner.fields["number"] = int_of_value(i.r, i.r.load(next(held), (place,)))
         return inner
-    if isinstance(form, Elements):
-        made: ArrayRef = i.call_function(prelude.copied, [read_item(i.r, next(held), as_int_value(place))], {})
+    if isinstance(form, ARRAYS):
+        part: Any
+        if isinstance(form, Ragged):
+            part = i.array_of_number(int_of_value(i.r, i.r.load(next(held), (place,))), form.item)
+        else:
+            part = read_item(i.r, next(held), as_int_value(place))
+        made: ArrayRef = i.call_function(prelude.copied, [part], {})
         assert i.r.held is not None
         i.r.held.note_read(i.r, made)
         return made

@@ -14,9 +14,9 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.record.growing import (
+    ARRAYS,
     NOTHING,
     Dicts,
-    Elements,
     Form,
     Lists,
     OneOf,
@@ -136,7 +136,7 @@ def comparable(i: Evaluator, node: ast.AST, by: Record) -> tuple[ArrayRef, ...]:
     """The elements of the items, a column for each of their numbers; refused where a NaN is among them."""
     held, found = filled(i.r.facts, by), list[ArrayRef]()
     for kind in parts_of(form_in(by)):
-        if isinstance(kind, Elements):
+        if isinstance(kind, ARRAYS):
             raise i.refuse(node, "an order of arrays", "use a key that is a number")
         if isinstance(kind, Texts) and kind.known:
             found.append(held[0])

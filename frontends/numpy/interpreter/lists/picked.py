@@ -11,7 +11,7 @@ from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists.items import common, from_columns, into_columns
-from tracebuf.frontends.numpy.record.growing import Dicts, Elements, Lists, parts_of
+from tracebuf.frontends.numpy.record.growing import ARRAYS, Dicts, Lists, parts_of
 from tracebuf.frontends.numpy.record.values import NpScalar, PyBool, PyInt
 
 MOST = 8
@@ -26,7 +26,7 @@ def item(i: Evaluator, node: ast.AST, x: tuple[Any, ...], index: Any) -> Any:
         return NotImplemented
     forms = [i.r.growth.form_of(part) for part in x]
     form = None if None in forms else common(i.r, frozenset(f for f in forms if f is not None))
-    alike = form is not None and not any(isinstance(part, (Elements, Lists, Dicts)) for part in parts_of(form))
+    alike = form is not None and not any(isinstance(part, (*ARRAYS, Lists, Dicts)) for part in parts_of(form))
     if not alike and len(x) > MOST:
         return NotImplemented
     k = i.call_function(prelude.place_in, [len(x), index, "tuple index out of range"], {})

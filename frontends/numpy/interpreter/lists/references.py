@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.record.growing import (
     Form,
     Lists,
     Moved,
+    Ragged,
     Regrow,
     Unfilled,
     arrays_of,
@@ -49,7 +50,7 @@ from tracebuf.frontends.numpy.record.growing import (
 )
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises
-from tracebuf.frontends.numpy.record.values import INT, is_traced
+from tracebuf.frontends.numpy.record.values import INT, ArrayRef, is_traced
 from tracebuf.ir.dims import Dim, add, sub
 from tracebuf.ir.types import I1
 from tracebuf.location import Location
@@ -87,7 +88,7 @@ def make_pools(i: Evaluator, form: Form) -> None:
         i.r.heap.known[held].label = ("dicts", len(i.pools))
         for part in form.values.parts:
             make_pools_in(i, part)
-    if not isinstance(form, Lists) or form.item in i.pools:
+    if not isinstance(form, (Lists, Ragged)) or form.item in i.pools:
         return
     pool = i.pools[form.item] = Record(Pool)
     label = ("lists", len(i.pools))
@@ -151,8 +152,10 @@ def is_same(i: Evaluator, a: Record, b: Record) -> Any:
 
 # -- lists that become items
 def number_of_list(i: Evaluator, x: Any, item: Form | Unfilled) -> Any:
-    """The number of a list that becomes an item, in the pool for items of a form."""
+    """The number of a list that becomes an item, in the pool for items of a form; of an array, that of its elements."""
     node: ast.AST = ast.Pass()
+    if isinstance(x, ArrayRef):
+        return number_of_array(i, node, x, item)
     x = moved_to(i.r, x)
     if is_inner(x):
         if pool_form(x) != item:
@@ -212,6 +215,28 @@ def fresh(i: Evaluator, node: ast.AST, x: Any, item: Form | Unfilled) -> Any:
             for one in x:
                 growing.append(i, node, held, moved_to(i.r, one))
     return i.call_function(referred.new_list, [*given, first, n], {})
+
+
+def number_of_array(i: Evaluator, node: ast.AST, x: ArrayRef, item: Any) -> Any:
+    """The number of a new list, of the elements of an array of one axis."""
+    pool, n = i.pools[item], as_int_value(x.shape[0])
+    held = pool.fields["held"]
+    first = growing.length(held)
+    (column,) = growing.change(i, node, held)
+    column = growing.on_column(i, prelude.spliced, column, first, first, first, x, n)
+    growing.set_parts(i, held, [column], i.operate("Add", first, n))
+    return i.call_function(referred.new_list, [*(pool.fields[name] for name in COUNTS), first, n], {})
+
+
+def array_of_number(i: Evaluator, number: Any, item: Any) -> ArrayRef:
+    """The elements of a list: a part of the column."""
+    pool = i.pools[item]
+    first, n = (growing.at(i, pool.fields[name], columns(pool.fields[name]), number) for name in ("start", "size"))
+    (column,) = columns(pool.fields["held"])
+    begin, count = int_expr(first), int_expr(n)
+    assert begin is not None and count is not None
+    i.r.facts.assume_nonneg(count)
+    return column.derive(lambda view: view.narrow(0, begin, 1, count))  # type: ignore[no-any-return]
 
 
 def put_all(i: Evaluator, node: ast.AST, held: Record, x: Record) -> None:
@@ -303,7 +328,7 @@ def items(i: Evaluator, x: Record) -> Items | list[Any]:
 def rows(i: Evaluator, node: ast.AST, x: Record) -> Record:
     """Of a list of lists that are items, which have as many items each, the columns as arrays of two axes."""
     form = form_in(x)
-    assert isinstance(form, Lists)
+    assert isinstance(form, (Lists, Ragged))
     pool = i.pools[form.item]
     if "held" not in pool.fields:
         raise i.refuse(node, "the array of a list of empty lists", "np.zeros((n, 0))")
@@ -320,6 +345,15 @@ def rows(i: Evaluator, node: ast.AST, x: Record) -> Record:
     found = [i.call_function(referred.as_table, [*given, column, np.empty], {}) for column in held]
     growing.set_parts(i, made, found, growing.length(x))
     return made
+
+
+def concatenated(i: Evaluator, x: Record) -> Any:
+    """np.concatenate of a list of arrays of any length."""
+    form = form_in(x)
+    assert isinstance(form, Ragged)
+    fields, (numbers,) = i.pools[form.item].fields, filled(i.r.facts, x)
+    (column,) = columns(fields["held"])
+    return i.call_function(referred.concatenated, [numbers, fields["start"], fields["size"], column, np.empty], {})
 
 
 def unpacked(i: Evaluator, node: ast.AST, x: Record, n: int) -> list[Any]:

@@ -12,7 +12,7 @@ from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import int_of_value
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import Kinds, NpScalar, PyBool, PyComplex, PyFloat, Unsure, kind_of
+from tracebuf.frontends.numpy.record.values import EITHER, Kinds, NpScalar, PyBool, PyComplex, PyFloat, Unsure, kind_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import C128, F64, I1, I64
 from tracebuf.ops.scalars import arith
@@ -31,6 +31,12 @@ def to_alternatives(r: Recorder, x: Any, kinds: Kinds) -> list[Value]:
         if kind is not None:
             values += to_values(r, x, kind) if kind == own else zeros(r, kind)
     return values
+
+
+def of_each_origin(r: Recorder, x: Any) -> Cond[Any] | None:
+    """`either_kind` of a number that is Python's or NumPy's, depending on the path; None for anything else."""
+    unsure = x.python if isinstance(x, NpScalar) else None
+    return None if unsure is None or unsure.kind == EITHER else either_kind(r, x, unsure)
 
 
 def either_kind(r: Recorder, x: NpScalar, python: Unsure) -> Cond[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -22,9 +23,11 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     same_value,
     structure,
     unify,
+    unify_values,
     with_maybes,
     zeros,
 )
+from tracebuf.frontends.numpy.numbers.python_ints import is_exactly
 from tracebuf.frontends.numpy.paths.identity import identity, objects, without_identity
 from tracebuf.frontends.numpy.paths.joins import MISSING, pairable, plain, references
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters, parameters
@@ -52,6 +55,8 @@ from tracebuf.frontends.numpy.record.values import (
     INT,
     ArrayRef,
     GuardedRef,
+    Kind,
+    Kinds,
     PyInt,
     Storage,
     kind_of,
@@ -180,13 +185,27 @@ class LoopComparison(LoopHead):
     def compare_alternatives(self, item: Item) -> None:
         """Compares a leaf that is None or a number, or of several types: there may be more of them."""
         kinds = tuple(dict.fromkeys((*item.kinds, *(kinds_of(item.entry) or ()), *(kinds_of(item.back) or ()))))
+        if not item.kinds and (kind := self.of_one_kind(item, kinds)) is not None:
+            self.mend(item.path[0], f"may be {kind.words} after an iteration", numbers={item.path: kind})
+            return
         if kinds != item.kinds:
             self.mend(item.path[0], f"is {words_of(kinds)}, depending on the path", alternatives={item.path: kinds})
+
+    def of_one_kind(self, item: Item, kinds: Kinds) -> Kind | None:
+        """The kind of NumPy's that all of a leaf's widen to, if it holds what is a Python float: only what the head is
+        was not known to be held."""
+        found = reduce(unify, kinds)
+        if found is None or found.python != "float":
+            return None
+        held = (same_value(x, item.head) or is_exactly(self.r, x, found.element) for x in ends(item.back))
+        return found if is_exactly(self.r, item.entry, found.element) and all(held) else None
 
     def compare_number(self, item: Item) -> None:
         """Compares a number: its kind may have to be widened."""
         joined, direction = unify(item.kind, kind_of(item.back)), self.directions.get(item.path)
-        if joined is None:
+        if joined is not None and unify_values(self.r, item.entry, item.back) is None:
+            self.compare_alternatives(item)
+        elif joined is None:
             self.peel(item.path[0], "is no number after an iteration, or of a type that does not go with the first")
         elif joined != item.kind:
             self.mend(item.path[0], f"may be {joined.words} after an iteration", numbers={item.path: joined})
