@@ -374,7 +374,7 @@ class CmpF(_Compare):
         if predicate in ("uno", "ord"):
             return convert(unordered if predicate == "uno" else ~unordered, I1)
         if predicate in ("true", "false"):
-            return convert(np.full_like(unordered, predicate == "true"), I1)
+            return convert(unordered | True if predicate == "true" else unordered & False, I1)  # scalars stay scalars
         found = _COMPARE[predicate[1:]](*args)
         return convert(found & ~unordered if predicate[0] == "o" else found | unordered, I1)
 
