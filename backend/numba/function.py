@@ -19,7 +19,7 @@ from tracebuf.backend.numba.style.liveness import first_read
 from tracebuf.backend.numba.style.render import quoted
 from tracebuf.backend.numba.style.tidy import tidied
 from tracebuf.backend.numba.text import Text, key_of
-from tracebuf.backend.numba.views import pieces, sliced
+from tracebuf.backend.numba.views import element_range, pieces, sliced
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Block, Op, Use, Value
 from tracebuf.ir.types import F16, I1, INDEX, MemRefType, ScalarType, ShapedType
@@ -218,7 +218,10 @@ class Writer(Text):
         hint = hint_of(op.result) or (f"{base}_part" if base.text.isidentifier() else "part")
         match op:
             case memref.Subview():
-                found = sliced(base, op.slice, before, after, self.size) or self._part(base, op)
+                if self.marks and before.rank and not op.slice.dims:
+                    found = self._item(base, op)
+                else:
+                    found = sliced(base, op.slice, before, after, self.size) or self._part(base, op)
             case memref.CollapseShape():
                 sizes = [self._product_of(base, before, group) for group in op.attrs["groups"]]
                 found = Expr(f"np.reshape({base}, {pieces(sizes)}, copy=False)")
@@ -237,6 +240,11 @@ class Writer(Text):
                 raise UnsupportedError(f"no Python for {op.name}", location=op.loc)
         self.bind(op.result, found, hint)
 
+    def _item(self, base: Expr, op: memref.Subview) -> Expr:
+        """An element as an array without axes: `x[0, ...]` is a number in Numba."""
+        self.helpers.add("item")
+        return Expr(f"item({element_range(base, op.slice.offsets, self.size)})")
+
     def _part(self, base: Expr, op: memref.Subview) -> Expr:
         self.helpers.add("part")
         s = op.slice
@@ -253,6 +261,8 @@ class Writer(Text):
             return Expr(x.text, soft=True, reads=True)
         if buffer in self._given and not indices:
             return Expr(x.text, reads=True)
+        if not indices and x.text.endswith(", ...]"):
+            return Expr(x.text.removesuffix(", ...]") + "]", reads=True)
         return Expr(f"{x.at(ATOM)}[{', '.join(str(self.value(i)) for i in indices) or '()'}]", reads=True)
 
     def _load(self, op: memref.Load) -> None:
@@ -289,7 +299,7 @@ class Writer(Text):
         source, target = op.operands
         x = self.value(source)
         if source not in self.cells and source.memref_type.rank == 0:
-            x = Expr(f"{x.at(ATOM)}[()]")
+            x = self._element(source, ())
         self._store_all(target, x)
 
     # -- calls

@@ -131,6 +131,11 @@ _helper('''
         return at
 ''')
 _helper('''
+    def item(x):
+        """The only element of x as an array without axes."""
+        return np.lib.stride_tricks.as_strided(x, (), ())
+''')
+_helper('''
     def part(x, offsets, sizes, strides, dims):
         """A view of x: its axis k steps along axis dims[k] of x (None: a new one)."""
         start = x[tuple([slice(max(o, 0), None) for o in offsets])]

@@ -48,7 +48,7 @@ class Text:
         self.names.taken |= {*objects, *functions.values()}
         self.needed = Needed(func)
         self.marks = marks
-        """Whether ops that may be functions of their own are marked."""
+        """Whether it is for Numba: ops that may be functions of their own are marked."""
         self.plain = plain
         """Whether NumPy's functions are called by their names, under the error state that is set."""
         self.arrays: set[str] = set()

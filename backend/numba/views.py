@@ -48,6 +48,12 @@ def sliced(base: Expr, s: Slice, before: MemRefType, after: MemRefType, size: Si
     return Expr(text)
 
 
+def element_range(base: Expr, offsets: Sequence[Mixed], size: Sizes) -> str:
+    """An element as a part with all axes, of one element each."""
+    starts = map(size, offsets)
+    return f"{base.at(ATOM)}[{', '.join(f'{start}:{total(start, number(1))}' for start in starts)}]"
+
+
 def _range(offset: Mixed, count: Mixed, step: Mixed, whole: Dim, n: Dim, size: Sizes) -> str:
     assert isinstance(step, int)
     start = size(offset)

@@ -216,6 +216,13 @@ def test_what_is_not_one_element_is_not_taken_for_one(dtype: str) -> None:
             agree(f, np.zeros(3, dtype), floats(4))
 
 
+def test_an_array_that_may_have_one_element_is_not_stored_into_one_bool() -> None:
+    """NumPy takes one that has: the exception for a sequence was raised where only the run time finds the size."""
+    f = program("def f(a, b):\n    a[0] = np.unique(b)")
+    assert "stored into one bool" in refused(f, np.zeros(3, bool), floats(4)).reason
+    agree(f, floats(3), floats(4))
+
+
 @pytest.mark.parametrize("dtype", ("f8", "i1", "c16", "?"))
 def test_a_list_that_grew_is_not_taken_for_one_element(dtype: str) -> None:
     """It was taken for an array of its items: another exception, and no truth for a bool."""

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree, program
+from tests.support.agreement import agree, program, refused
+from tests.support.arrays import floats
 from tests.support.params import one_in
 from tests.support.second_package import ranked
 from tests.support.syntax import tree_of
@@ -36,7 +37,7 @@ from tracebuf.frontends.numpy.numbers import rules
 from tracebuf.frontends.numpy.paths import branches
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.loops import trace as loop_trace
-from tracebuf.frontends.numpy.record import regions
+from tracebuf.frontends.numpy.record import growing, regions
 from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, internal_error, quiet
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -546,3 +547,26 @@ def test_tracing_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regions, "MOST_RECORDED", 10)
     with pytest.raises(UnsupportedError, match=r"tracing takes more than .* operations"):
         tracebuf.bufferize(lambda a: np.sort(a) * 2 + np.cumsum(a)[::-1].sum() - a.std())(np.ones(12))
+
+
+def test_tracing_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts at loops inside one another multiply: this one was traced for minutes."""
+    monkeypatch.setattr(growing, "MOST_LOST", 6000)
+    f = program("""
+def f(v, w):
+    a, b, s = [0.0], list(v), [1]
+    for x, t in zip(b[:5], b[1:]):
+        a.clear()
+        for x in v:
+            a = (b + a)[:9]
+            for x in v:
+                a.extend(w)
+                a = (b + a)[:9]
+            while s:
+                a.append(sum(b))
+                x = v[s.pop() % 7]
+    b = a
+    return np.array(b).sum(), len(a)
+""")
+    error = refused(f, floats(7), floats(7))
+    assert "tracing takes too long" in error.reason and error.location is not None

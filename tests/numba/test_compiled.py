@@ -119,3 +119,23 @@ def test_loops_over_halves_stay_pythons() -> None:
     plain, compiled = both(shifted, np.arange(12, dtype=np.float16).reshape(4, 3), 2)
     for x, y in zip(plain, compiled):
         np.testing.assert_array_equal(x, y)
+
+
+def elements(a: np.ndarray, b: np.ndarray, k: int) -> Any:
+    x, z = b[k, ...], a[2, 1, ...]
+    x[...] = a[0, 1] + z
+    for i in range(3):
+        b[b != 2] = b[:1]
+        x += a[i, 1, ...]
+        z[...] = x[()] + z
+    x[()] = z
+    return x + 1, np.add(x, z, out=x)
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_elements_as_arrays(step: int) -> None:
+    """`b[k, ...]` is a number in Numba: indexing it, and storing into it, had no type."""
+    a, b = np.arange(12.0 * step).reshape(-1, 3)[::step], np.arange(4.0 * step)[::step]
+    plain, compiled = both(elements, a, b, 2)
+    for x, y in zip(plain, compiled):
+        np.testing.assert_array_equal(x, y)

@@ -313,3 +313,20 @@ def test_what_the_first_round_of_a_loop_makes_on_one_path_goes_before_the_next()
 
     eager, native = random_loops.peaks(f, (array(), array()[:1], 2, 4))
     assert native <= eager + random_loops.SPARE
+
+
+def test_what_a_name_may_hold_too_goes_before_the_next_where_it_does_not() -> None:
+    """It was freed where the path is known that decides whether the other name keeps it: after the next was made."""
+
+    def f(v: Any, w: Any, n: Any) -> Any:
+        for _ in range(n):
+            w[2:] = v[:-2]
+            w = w / w[0]
+            w = np.roll(w, 1)
+            if v[0]:
+                v = w
+        return n
+
+    v = np.zeros(array().shape)
+    eager, native = random_loops.peaks(f, (v, array(), 4))
+    assert native <= eager + random_loops.SPARE

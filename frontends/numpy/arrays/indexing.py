@@ -108,6 +108,8 @@ def require_one_element(
         r.fail("TypeError", f"int() argument must be {wanted}, not '{sequence.__name__}'")
     if isinstance(value, ArrayRef) and value.ndim:
         if any(d != 1 for d in value.shape):
+            if element is I1 and all(r.ask_nonneg(sub(1, d)) is not False for d in value.shape):
+                raise r.refuse("an array is stored into one bool", "index the array, for example b[0]")
             if element.is_complex:
                 r.fail("TypeError", "only 0-dimensional arrays can be converted to Python scalars")
             r.fail("ValueError", text)

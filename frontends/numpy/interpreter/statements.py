@@ -130,6 +130,7 @@ class Statements(Expressions, Protected):
             for name in self.scope.source.live.changes(statement) if self.r.heap.joined_in else ():
                 apart(self.r, env.get(name), env)
             try:
+                self.r.growth.effort.check()
                 with cycles_refused(self.r):
                     if isinstance(statement, ast.If):
                         if self.stmt_If(statement, env, rest):

@@ -46,7 +46,7 @@ from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
 from tracebuf.frontends.numpy.record.by_identity import counted, distinct
 from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.cond import ends
-from tracebuf.frontends.numpy.record.growing import Growth, Regrow, Sized
+from tracebuf.frontends.numpy.record.growing import Effort, Growth, Regrow, Sized
 from tracebuf.frontends.numpy.record.heap import Heap, Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, by_signal, internal_error, left_as_found, noting
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -127,28 +127,33 @@ def trace(
     `sized`: first with lists of run-time length where ints or sizes of the call say how long they are. The rest as
     `trace_once`.
     """
+    effort = Effort()
     with left_as_found():
         if not sized:
             try:
-                return trace_as_lists_grow(function, call, None, raises, early, warns)
+                return trace_as_lists_grow(function, call, Growth(None, effort), raises, early, warns)
             except Sized:
                 pass
         try:
-            return trace_as_lists_grow(function, call, True, raises, early, warns)
-        except (UnsupportedError, Sized):
-            return trace_as_lists_grow(function, call, False, raises, early, warns)
+            return trace_as_lists_grow(function, call, Growth(True, effort), raises, early, warns)
+        except Sized:
+            pass
+        except UnsupportedError:
+            if effort.is_spent:
+                raise
+        return trace_as_lists_grow(function, call, Growth(False, effort), raises, early, warns)
 
 
 def trace_as_lists_grow(
-    function: types.FunctionType, call: Call, sized: bool | None, raises: Callable[[Conditions], None] | None,
+    function: types.FunctionType, call: Call, growth: Growth, raises: Callable[[Conditions], None] | None,
     early: bool, warns: bool,
 ) -> Traced:  # fmt: skip
-    """As `trace_once`, again with each list that is found to grow. `sized`: see `Growth`."""
-    growth = Growth(sized)
+    """As `trace_once`, again with each list that is found to grow."""
     why: tuple[str, str, Location | None] = ("", "", None)
     of_any: UnsupportedError | None = None
     while True:
-        if sized and growth.holds_arrays:
+        kept = growth.effort.kept
+        if growth.sized and growth.holds_arrays:
             raise Sized  # items that are known take no copies
         try:
             if not warns:
@@ -161,10 +166,13 @@ def trace_as_lists_grow(
                 raise found
             return traced
         except UnsupportedError as refusal:
+            growth.effort.discard(kept)
+            if growth.effort.is_spent:
+                raise
             first = not growth.rolled and not growth.known
             if not growth.begin():
                 if growth.hurried:
-                    growth = Growth(sized)
+                    growth = Growth(growth.sized, growth.effort)
                     growth.patient = True
                     continue
                 if growth.assume_items():
@@ -179,6 +187,7 @@ def trace_as_lists_grow(
                 raise made from None
             why = (refusal.reason, refusal.instead, refusal.location) if first else why
         except Regrow:
+            growth.effort.discard(kept)
             growth.begin()
 
 

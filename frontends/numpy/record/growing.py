@@ -46,6 +46,8 @@ LENGTH = "length"
 """The attribute that holds the length; the columns are others, by their numbers."""
 MOST_KNOWN = 32
 """The most items of a list whose length is made part of the key at once."""
+MOST_LOST = 60_000
+"""The most statements that are traced in attempts that are discarded: they take tens of seconds."""
 MOST_UNROLLED = 100
 """So many iterations are traced one by one before it is tried without."""
 TABLE = "table"
@@ -392,11 +394,48 @@ class Sized(Control):
     """A list is as long as an int or a size of the call says, and long: its length is better left to the run time."""
 
 
+class Effort:
+    """How much of the tracing of one call was in vain: loops are traced until a plan fits them, and the whole function
+    again for lists that grow. In loops inside one another attempts multiply."""
+
+    __slots__ = ("lost", "statements")
+
+    def __init__(self) -> None:
+        self.statements = 0
+        """How many were traced."""
+        self.lost = 0
+        """How many of these were traced in attempts that are discarded."""
+
+    @property
+    def kept(self) -> int:
+        return self.statements - self.lost
+
+    def discard(self, kept: int) -> None:
+        """Notes that what was traced since so many statements were kept is discarded."""
+        self.lost = self.statements - kept
+
+    @property
+    def is_spent(self) -> bool:
+        return self.lost > MOST_LOST
+
+    def check(self) -> None:
+        """Counts a statement. Raises UnsupportedError where too many were traced in vain."""
+        self.statements += 1
+        if self.is_spent:
+            raise UnsupportedError(
+                f"tracing takes too long: {self.lost} statements were traced in attempts that do not fit, as what "
+                "names and lists hold differs from iteration to iteration, in loops inside one another",
+                instead="make lists of one kind and length before the loops, or arrays of them, or move inner loops "
+                "into a function of its own",
+            )
+
+
 class Growth:
     """What tracings of one call have found: the lists that grow, by where they are made, with the forms of their
     items."""
 
-    def __init__(self, sized: bool | None = None) -> None:
+    def __init__(self, sized: bool | None = None, effort: Effort | None = None) -> None:
+        self.effort = effort or Effort()
         self.sized = sized
         """Whether lists that are as long as ints or sizes of the call say are of run-time length, so that the program
         serves them all; None: not decided, `Sized` where one is long."""

@@ -109,21 +109,24 @@ def split_by_path(free: Op, block: Block, origins: Origins, flags: Flags) -> Op 
     dealloc = freed_by(free)
     assert dealloc is not None
     buffer, loc = memref.base_of(dealloc.operand(0)), free.loc
-    found = touches(buffer, block, origins)
+    found, looked = touches(buffer, block, origins), False
     late, here = {anchor for anchor, _, _ in found}, block.op_index(free)
     places, maker = sorted(k for k in map(block.op_index, late) if k < here), buffer.defining_op
     if not places:
         return None
     first = -1 if maker is None or (born := happens_in(maker, block)) is None else block.op_index(born)
     fresh = isinstance(maker, FRESH_OPS)  # what may read it on some path is what a name holds in NumPy on all of them
-    first, last = places[0] if fresh else first, places[-1]
+    first = places[0] if fresh else first
     missing, splits, changed = set[Value](), 0, True
-    ops = block.ops[first : last + 1] if first >= 0 else [None, *block.ops[: last + 1]]
+    end = places[-1] + 1 if free is dealloc else here  # one without a condition moves up to there by itself
+    ops = block.ops[first:end] if first >= 0 else [None, *block.ops[:end]]
     for before, at in pairwise(ops):
         assert at is not None
         changed = changed or before in late or any(dominates(flag, at) for flag in missing)
         if not changed or not allocates(at):
             continue
+        if not looked and block.op_index(at) > places[-1]:  # what comes after only makes views, or decides
+            found, looked = [*found, *views(buffer, block, origins)], True
         changed, whole = False, free.operand(0) if isinstance(free, scf.If) else flags.constant(True)
         bounds = Bounds(buffer, at, origins, flags)
         condition = bounds.both(bounds.of(whole, False), bounds.has_elements(buffer))
@@ -169,6 +172,12 @@ def touches(buffer: Value, block: Block, origins: Origins) -> list[tuple[Op, Val
                 if anchor is not None:
                     found.append((anchor, value, use.op))
     return found
+
+
+def views(buffer: Value, block: Block, origins: Origins) -> list[tuple[Op, Value, Op]]:
+    """The ops of a block, or in its ops, that make views of a buffer, as `touches`."""
+    uses = [(v, use.op) for v in origins.sharers(buffer) for use in v.uses if isinstance(use.op, memref.VIEW_OPS)]
+    return [(anchor, v, op) for v, op in uses if (anchor := happens_in(op, block)) is not None]
 
 
 class Bounds:

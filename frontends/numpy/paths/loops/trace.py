@@ -126,7 +126,7 @@ def attempt(
     plans[key] = replace(plans[key], may_peel=peeled < MAX_PEELED)
     peel_for = ""
     for _ in range(0 if plans[key].peel_first else 8):
-        plan = plans[key]
+        plan, kept = plans[key], r.growth.effort.kept
         raising = Raising(r, spec, plan.raises)
         env |= raising.nothing()
         carried = CarriedContainers(r, raising.spec, env, plan.containers, plan.rebound_containers)
@@ -141,6 +141,7 @@ def attempt(
                 loop.note_held()
         except (UnsupportedError, Changed) as error:
             loop.discard()
+            r.growth.effort.discard(kept)
             carried.restore()
             plans[key] = loop.plan
             if isinstance(error, NewKeys) and plans[key].may_peel and spec.otherwise is None:
@@ -159,6 +160,7 @@ def attempt(
         if spec.otherwise is not None and not peeled and loop.plan.sizes_vary:
             peel_for = "the first size"
         loop.discard()
+        r.growth.effort.discard(kept)
         carried.restore()
         if peel_for:
             break
