@@ -452,6 +452,11 @@ class Select(ScalarOp):
         return join_components([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in pairs])
 
 
+def lowest_bit(value: Any, element: ScalarType) -> Any:
+    """What a cut to `element` keeps: of a bool one bit, not whether the number is zero."""
+    return value & 1 if element is I1 else value
+
+
 class CastOp(ScalarOp):
     """A conversion to the result type.
 
