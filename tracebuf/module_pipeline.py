@@ -33,6 +33,7 @@ from tracebuf.optimize.mlir.inline_regions import inline_regions
 from tracebuf.optimize.mlir.lower_allocas import lower_allocas
 from tracebuf.optimize.mlir.lower_forall import lower_forall
 from tracebuf.optimize.mlir.lower_given import Given, lower_given
+from tracebuf.optimize.mlir.lower_loops import lower_loops
 from tracebuf.optimize.mlir.lower_reshapes import lower_reshapes
 from tracebuf.optimize.mlir.lower_selects import lower_selects, own_constants
 from tracebuf.optimize.mlir.mark_read_only import mark_read_only
@@ -178,6 +179,7 @@ def lower_to_machine(func: Func) -> None:
     expand_realloc(func, emit_deallocs=False, by_subview=True)
     lower_allocas(func)
     lower_forall(func)
+    lower_loops(func)
     generalize(func)
     own_constants(func)
     lower_selects(func)

@@ -426,6 +426,14 @@ def test_s5_reshapes_to_products_of_sizes() -> None:
     agree(program("def f(n):\n    return np.prod((n, n, n, n)), np.sum((n, n))"), 2**20)
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (3, 0), (0, 3)], ids=str)
+def test_s5_what_is_empty_repeats_nothing(shape: tuple[int, ...]) -> None:
+    """Strides of 0 are no repetition where an axis has size 0: refused once as a broadcast array."""
+    f = program("def f(a):\n    return a.ravel('K'), a.T.flatten('K'), a[1:].ravel('K')")
+    agree(f, np.ones(shape).astype(np.int16))
+    agree(f, np.broadcast_to(np.ones(shape[1]), (0, shape[1])))
+
+
 @pytest.mark.parametrize(
     "text", ["np.repeat(a[:n], 2, axis=0)", "(a[:n, None] + np.ones((2, 1))).reshape(-1, a.shape[1])"]
 )

@@ -193,3 +193,45 @@
     "func.return"(%7, %4) : (tensor<6xf64>, f64) -> ()
   }) : () -> ()
 }) : () -> ()
+// -----
+// name: loops_without_iterations_nested
+"builtin.module"() ({
+  "func.func"() <{function_type = (memref<4xf64>, f64) -> (), sym_name = "f"}> ({
+  ^bb0(%arg0: memref<4xf64>, %arg1: f64):
+    %0 = "arith.constant"() <{value = 0 : index}> : () -> index
+    %1 = "arith.constant"() <{value = 1 : index}> : () -> index
+    "scf.for"(%1, %0, %1) ({
+    ^bb0(%arg2: index):
+      "scf.for"(%0, %0, %1) ({
+      ^bb0(%arg3: index):
+        "memref.store"(%arg1, %arg0, %0) : (f64, memref<4xf64>, index) -> ()
+        "scf.yield"() : () -> ()
+      }) : (index, index, index) -> ()
+      "memref.store"(%arg1, %arg0, %arg2) : (f64, memref<4xf64>, index) -> ()
+      "scf.yield"() : () -> ()
+    }) : (index, index, index) -> ()
+    "func.return"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
+// -----
+// name: while_that_passes_what_was_folded
+"builtin.module"() ({
+  "func.func"() <{function_type = (index, i32) -> (index, i32), sym_name = "f"}> ({
+  ^bb0(%arg0: index, %arg1: i32):
+    %0 = "arith.constant"() <{value = 0 : index}> : () -> index
+    %1 = "arith.constant"() <{value = 1 : index}> : () -> index
+    %2 = "arith.constant"() <{value = 1 : i32}> : () -> i32
+    %3 = "arith.addi"(%2, %2) <{overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32
+    %4:2 = "scf.while"(%0, %arg1) ({
+    ^bb0(%arg4: index, %arg5: i32):
+      %7 = "arith.cmpi"(%arg4, %arg0) <{predicate = 2 : i64}> : (index, index) -> i1
+      "scf.condition"(%7, %arg4, %3) : (i1, index, i32) -> ()
+    }, {
+    ^bb0(%arg2: index, %arg3: i32):
+      %5 = "arith.addi"(%arg2, %1) <{overflowFlags = #arith.overflow<none>}> : (index, index) -> index
+      %6 = "arith.addi"(%arg3, %arg1) <{overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32
+      "scf.yield"(%5, %6) : (index, i32) -> ()
+    }) : (index, i32) -> (index, i32)
+    "func.return"(%4#0, %4#1) : (index, i32) -> ()
+  }) : () -> ()
+}) : () -> ()

@@ -16,7 +16,7 @@ import numpy as np
 
 from tracebuf import module_pipeline, opt
 from tracebuf.bufferize.globals import bring_constants
-from tracebuf.errors import TracebufError
+from tracebuf.errors import InternalError, TracebufError
 from tracebuf.frontends.mlir import read
 from tracebuf.interpret import Runner, memory, memref
 from tracebuf.interpret.memory import Memory, MemoryFault, MemRef
@@ -187,6 +187,8 @@ def different(text: str, flags: Sequence[str], seed: int = 0) -> list[str]:
     command = opt.parse(["-", *flags, "-mlir-print-op-generic"])
     try:
         after = opt.run(command, text, "<text>")
+    except InternalError:
+        raise
     except TracebufError:
         return []
     found = compare(text, after, seed)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tracebuf.ops.dialects  # noqa: F401 (which fills the registry)
 from tests.support.params import one_in
 from tracebuf.backend.runtime.compiled import kernel_of
 from tracebuf.ir.attributes import Attr
@@ -44,7 +45,9 @@ def apply(
     assert isinstance(op, arith.ScalarOp)
     with np.errstate(all="ignore"):
         found = np.broadcast_to(op.compute(list(columns)), n)
-        single = np.array([op.compute([_item(v) for v in row]) for row in zip(*columns, strict=True)], result.dtype)
+        alone = [op.compute([_item(v) for v in row]) for row in zip(*columns, strict=True)]
+    assert not any(isinstance(x, np.ndarray) for x in alone)
+    single = np.array(alone, result.dtype)
     out = np.zeros(n, result.dtype)
     kernel_of(func, "f").run([*columns, out])
     np.testing.assert_array_equal(found, single)

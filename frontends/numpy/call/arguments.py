@@ -293,7 +293,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
         layout = "unit" if inner is not None and x.strides[inner] == x.itemsize else "strided"
     if not flags.aligned:
         raise RunOriginal(f"argument `{name}` is not aligned to its elements")
-    repeated = tuple(a for a in range(x.ndim) if x.strides[a] == 0 and x.shape[a] > 1)
+    repeated = tuple(a for a in range(x.ndim) if x.strides[a] == 0 and x.shape[a] > 1) if x.size else ()
     return ArrayKey(name_of(x.dtype), dims, order, layout, flags.writeable, repeated, type(x) is np.memmap)
 
 

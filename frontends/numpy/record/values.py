@@ -348,8 +348,9 @@ class ArrayRef:
         return self.view.place(axis, self.storage)
 
     def is_repeated(self, axis: int) -> bool:
-        """Whether the axis is longer than 1 and of stride 0."""
-        return self.view.sizes[axis] != 1 and self.strides[axis] == 0
+        """Whether the axis is longer than 1 and of stride 0 (what is empty repeats nothing)."""
+        sizes = self.view.sizes
+        return sizes[axis] != 1 and self.strides[axis] == 0 and 0 not in sizes
 
 
 def of_one_form(a: ArrayRef, b: ArrayRef) -> bool:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import (
     Alias,
@@ -174,10 +176,25 @@ class For(Loop):
             raise InternalError("scf.for: carried values differ in number")
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
-        lower, upper, step, *values = args
-        for i in range(lower, upper, step):
-            values = interpreter.run_block(self.body, [i, *values])
+        values, type_ = args[3:], self.body.args[0].type
+        assert isinstance(type_, ScalarType)
+        for i in range(*(self._as_compared(n) for n in args[:3])):
+            at = np.array(i if i < 2**63 else i - 2**64).astype(type_.dtype)[()]
+            values = interpreter.run_block(self.body, [int(at) if type_ is INDEX else at, *values])
         return list(values)
+
+    def _as_compared(self, bound: int) -> int:
+        """A bound as a number that compares as the loop compares it."""
+        type_ = self.operand(0).type
+        assert isinstance(type_, ScalarType)
+        return int(bound) & (2 ** (8 * type_.dtype.itemsize) - 1) if "unsignedCmp" in self.attrs else int(bound)
+
+    def known_bounds(self) -> tuple[int, int] | None:
+        """Lower and upper bound where both are constants, as numbers that compare as the loop compares them."""
+        lower, upper = map(constant_index, self.operands[:2])
+        if lower is None or upper is None:
+            return None
+        return self._as_compared(lower), self._as_compared(upper)
 
     def flows(self) -> list[Flow]:
         body, ends = self.regions[0], ((None, self.inits), (self.body.terminator, self.passed))
@@ -189,8 +206,8 @@ class For(Loop):
     @property
     def surely_runs(self) -> bool:
         """Whether constants show that there is at least one iteration."""
-        lower, upper = map(constant_index, self.operands[:2])
-        return lower is not None and upper is not None and lower < upper
+        known = self.known_bounds()
+        return known is not None and known[0] < known[1]
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         if facts.is_value_read(self.carried(use)):
@@ -204,9 +221,11 @@ class For(Loop):
         moving = [k for k in places if k not in fixed]
         args = [self.args[k] for k in moving]
         types = [carried_type(a) for a in args]
-        body = rewriter.block(self.body, [INDEX, *types], [self.body.args[0], *args], [self.passed[k] for k in moving])
+        counter = self.body.args[0]
+        body = rewriter.block(self.body, [counter.type, *types], [counter, *args], [self.passed[k] for k in moving])
         bounds = [rewriter.value(u.value) for u in self.uses[:3]]
         new = For.of(bounds, inits, body, self.loc, [carried_type(self.results[k]) for k in moving])
+        new.attrs.update(self.attrs)
         _leave(self, rewriter.add(new), moving, fixed, rewriter)
 
 

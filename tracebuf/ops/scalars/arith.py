@@ -374,7 +374,7 @@ class CmpF(_Compare):
         if predicate in ("uno", "ord"):
             return convert(unordered if predicate == "uno" else ~unordered, I1)
         if predicate in ("true", "false"):
-            return convert(np.full_like(unordered, predicate == "true"), I1)
+            return convert(unordered | True if predicate == "true" else unordered & False, I1)  # scalars stay scalars
         found = _COMPARE[predicate[1:]](*args)
         return convert(found & ~unordered if predicate[0] == "o" else found | unordered, I1)
 
@@ -450,6 +450,11 @@ class Select(ScalarOp):
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         pairs, t = zip(*(components(self.element, a) for a in args[1:])), llvm_type(self.element.component)
         return join_components([e.inst(f"select i1 {args[0]}, {t} {a}, {t} {b}") for (_, a), (_, b) in pairs])
+
+
+def lowest_bit(value: Any, element: ScalarType) -> Any:
+    """What a cut to `element` keeps: of a bool one bit, not whether the number is zero."""
+    return value & 1 if element is I1 else value
 
 
 class CastOp(ScalarOp):

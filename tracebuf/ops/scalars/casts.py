@@ -12,7 +12,7 @@ import numpy as np
 
 from tracebuf.ir.emitter import Emitter, llvm_type
 from tracebuf.ir.types import I64, ScalarType, Type
-from tracebuf.ops.scalars.arith import CastOp, IndexCast, as_unsigned, convert
+from tracebuf.ops.scalars.arith import CastOp, IndexCast, as_unsigned, convert, lowest_bit
 
 
 class ExtF(CastOp):
@@ -87,6 +87,9 @@ class TruncI(CastOp):
 
     __slots__ = ()
     name, instruction = "arith.trunci", "trunc"
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([lowest_bit(args[0], self.element)])
 
 
 class Bitcast(CastOp):

@@ -97,9 +97,10 @@ def drop_empty_loops(func: Func) -> bool:
     """scf.for that makes no iteration, as its bounds are known, or one value."""
     changed = False
     for op in [o for o in func.walk() if isinstance(o, scf.For)]:
-        lower, upper = op.operands[:2]
-        first, end = constant_index(lower), constant_index(upper)
-        if op.block is not None and (lower is upper or (first is not None and end is not None and end <= first)):
+        if op.block is None:
+            continue  # it was within a loop that went
+        known = op.known_bounds()
+        if op.operand(0) is op.operand(1) or (known is not None and known[1] <= known[0]):
             for result, init in zip(op.results, op.operands[3:], strict=True):
                 result.replace_all_uses(init)
             op.erase()

@@ -123,9 +123,13 @@ class _Folder:
 
     def constant(self, value: int, like: Value, at: Op) -> Value:
         assert isinstance(like.type, ScalarType)
-        op = arith.Constant.of(value, like.type, at.loc)
+        return self.before(at, arith.Constant.of(value, like.type, at.loc)).result
+
+    def before(self, at: Op, op: Op) -> Op:
+        """A new op before the one that is folded, in its block already: rules ask where a value is defined."""
+        op.block = at.block
         self.out.append(op)
-        return op.result
+        return op
 
 
 def constant_of(value: Value) -> bool | int | None:
@@ -195,9 +199,7 @@ def fold_dim(folder: _Folder, op: Op) -> Sequence[Value] | None:
     dest = passed_through(source)
     if dest is None:
         return None
-    new = tensor.Dim.of(dest, d, op.loc)
-    folder.out.append(new)
-    return [new.result]
+    return [folder.before(op, tensor.Dim.of(dest, d, op.loc)).result]
 
 
 def passed_through(value: Value) -> Value | None:
@@ -360,7 +362,8 @@ def take_branch(folder: _Folder, op: Op) -> Sequence[Value] | None:
     chosen = op.branches[0 if known else 1]
     results = chosen.terminator.operands
     chosen.terminator.drop_uses()
-    folder.out += chosen.ops[:-1]
+    for inner in chosen.ops[:-1]:
+        folder.before(op, inner)
     chosen.ops = []
     return results
 
