@@ -106,6 +106,7 @@ class Leaving(ABC):
         if not isinstance(found, Cond):
             return lambda: found
         if found not in self.made:
+            self.r.growth.effort.note_part()
             self.made[found] = once(self.cond(name, found, self.identity))
         return self.made[found]
 

@@ -47,7 +47,8 @@ LENGTH = "length"
 MOST_KNOWN = 32
 """The most items of a list whose length is made part of the key at once."""
 MOST_LOST = 60_000
-"""The most statements that are traced in attempts that are discarded: they take tens of seconds."""
+"""The most statements that are traced in attempts that are discarded, and half of the most in all: they take tens of
+seconds."""
 MOST_UNROLLED = 100
 """So many iterations are traced one by one before it is tried without."""
 TABLE = "table"
@@ -437,13 +438,14 @@ class Effort:
     """How much of the tracing of one call was in vain: loops are traced until a plan fits them, and the whole function
     again for lists that grow. In loops inside one another attempts multiply."""
 
-    __slots__ = ("lost", "statements")
+    __slots__ = ("lost", "parts", "statements")
 
     def __init__(self) -> None:
         self.statements = 0
         """How many were traced."""
         self.lost = 0
         """How many of these were traced in attempts that are discarded."""
+        self.parts = 0
 
     @property
     def kept(self) -> int:
@@ -453,17 +455,25 @@ class Effort:
         """Notes that what was traced since so many statements were kept is discarded."""
         self.lost = self.statements - kept
 
+    def note_part(self) -> None:
+        """Counts an object of those that an array is, by the path, where paths join: they may be hundreds; ten take the
+        time of a statement."""
+        self.parts += 1
+        if self.parts % 10 == 0:
+            self.statements += 1
+
     @property
     def is_spent(self) -> bool:
-        return self.lost > MOST_LOST
+        return self.lost > MOST_LOST or self.statements > 2 * MOST_LOST
 
     def check(self) -> None:
-        """Counts a statement. Raises UnsupportedError where too many were traced in vain."""
+        """Counts a statement. Raises UnsupportedError where there were too many."""
         self.statements += 1
         if self.is_spent:
             raise UnsupportedError(
-                f"tracing takes too long: {self.lost} statements were traced in attempts that do not fit, as what "
-                "names and lists hold differs from iteration to iteration, in loops inside one another",
+                f"tracing takes too long: it came to {self.statements} statements, {self.lost} of them in attempts "
+                "that do not fit, as what names and lists hold differs from iteration to iteration, in loops inside "
+                "one another",
                 instead="make lists of one kind and length before the loops, or arrays of them, or move inner loops "
                 "into a function of its own",
             )
