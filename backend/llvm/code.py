@@ -24,12 +24,13 @@ from tracebuf.ir.types import I1, ScalarType
 @plain(eq=True, slots=True)
 class OpenLoop:
     """A loop being written: its index, the loop-carried values in the body (after the loop: at its end), the label
-    after it, the values for the next iteration."""
+    after it, the values for the next iteration; the next index where that is not a step further."""
 
     index: str
     carried: list[str]
     end: str
     next: list[str] = field(default_factory=list)
+    after: str = ""
 
 
 @frozen()
@@ -242,7 +243,7 @@ class Code:
         self.branch(self.icmp("slt", loop.index, stop), body, end)
         self.place(body)
         yield loop
-        after = self.inst(f"add nsw i64 {loop.index}, {step}")
+        after = loop.after or self.inst(f"add nsw i64 {loop.index}, {step}")
         latch = self.label
         self.jump(head, metadata)
         self.lines[place] = f"  {loop.index} = phi i64 [ {start}, %{before} ], [ {after}, %{latch} ]"

@@ -673,7 +673,7 @@ class KernelWriter:
             whole = int(step) * most
             with self.code.loop(upper, lower, str(whole), inits) as chunk:
                 stop = self.code.intrinsic("llvm.sadd.sat.i64", "i64", [("i64", chunk.index), ("i64", str(whole))])
-                stop = self.code.least(stop, upper)
+                chunk.after = stop = self.code.least(stop, upper)
                 pairs = [(t, v) for (t, _), v in zip(inits, chunk.carried, strict=True)]
                 chunk.next = self._for_range(op, stop, chunk.index, step, pairs, "")
                 self.polls.poll(self.code.mul(self.code.sub(stop, chunk.index), str(units)))
@@ -686,9 +686,16 @@ class KernelWriter:
         self, op: scf.For, stop: str, start: str, step: str, inits: Sequence[tuple[str, str]], units: str
     ) -> list[str]:
         """The iterations from start to stop, each of which polls if `units` are given; what is carried in the end."""
-        carried = op.body.args[1:]
-        with self.code.loop(stop, start, step, inits) as loop:
-            self.values[op.body.args[0]] = loop.index
+        carried, code = op.body.args[1:], self.code
+        known = all(v.lstrip("-").isdigit() and abs(int(v)) < 2**62 for v in (stop, step))
+        by_number = step != "1" and not known  # a step beyond the last index may be no 64-bit integer
+        if by_number:
+            last = code.sub(code.sub(stop, "1"), start)
+            n = code.add(code.inst(f"udiv i64 {last}, {step}"), "1")
+            stop = code.select(code.icmp("slt", start, stop), "i64", n, "0")
+        with code.loop(stop, *(("0", "1") if by_number else (start, step)), inits) as loop:
+            index = code.add(start, code.mul(loop.index, step)) if by_number else loop.index
+            self.values[op.body.args[0]] = index
             self._bind_all(carried, loop.carried)
             self.loops += 1
             self._block(op.body)

@@ -201,6 +201,57 @@ def test_both_branches_write() -> None:  # MLIR behaviour 25
     assert one_shot(f).equivalent(new, a)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_two_ifs_of_one_condition(turned: bool) -> None:
+    """A store on one path was taken to overwrite what a later `if` of the condition reads on the other."""
+    for same in (True, False):
+        m = maker(a=(N,), b=(N,), x=F64, p=I1, q=I1)
+        a, b, x, p, q = m.args
+        (new,) = m.branch(p, lambda: [m.insert(x, a, 0)], lambda: [m.insert(x, b, 0)], [a.type])
+        flag = p if same else q
+        if turned:
+            flag = m.add(arith.XorI.of(flag, m.const(1, I1), m.loc()))
+        arms = [lambda: [x], lambda: [m.extract(a, 1)]]
+        (y,) = m.branch(flag, *(arms[::-1] if turned else arms), [F64])
+        f = finish(m, new, y)
+        assert out_of_place(f) == ([] if same else ["insert#1"])
+        assert out_of_place(f, compat="mlir") == ["insert#1"]
+
+
+def test_the_conditions_of_iterations_are_apart() -> None:
+    """Read in one iteration and stored to in another, where the condition is another too."""
+
+    def f(a: Any, p: Any) -> Any:
+        s = 0.0
+        b = a
+        for k in range(len(p)):
+            if p[k]:
+                b = b + 1
+            else:
+                s += b[0]
+            if p[k]:
+                b[0] = k
+            else:
+                s += b[1]
+        return s, b
+
+    for p in ([1, 0, 1, 1, 0, 0], [0, 1, 0], [0], []):
+        climb(f, (np.arange(4.0), np.array(p)))
+
+
+def test_an_array_that_one_path_replaces_in_a_loop_of_its_own_is_not_copied() -> None:
+    def f(n: Any, b: Any) -> None:
+        for _ in range(3):
+            if b.shape[0] > 1.5:
+                k = 0
+                while k < n:
+                    b.fill(1.5)
+                    b = -b
+                    k += 1
+
+    climb(f, (2, np.ones(2)), again=[(2, np.ones(1)), (0, np.ones(2))])
+
+
 def test_one_branch_needs_the_old_value() -> None:  # MLIR behaviour 35
     m = maker(a=(N,), x=F64, p=I1)
     a, x, p = m.args

@@ -220,3 +220,24 @@ def test_a_range_whose_step_is_a_loop_variable() -> None:
     for n in (9, 1, 14, 0):
         eager, native = floats(n), floats(n)
         assert g(native) == down(eager) and np.array_equal(native, eager)
+
+
+def stepped(a, lo, hi, step):
+    total = 0
+    for k in range(lo, hi, step):
+        total += k % 7
+        a[k % 2] += 1
+    return total, a
+
+
+LAST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(LAST - 10, LAST, 1), (LAST - 10, LAST, 3), (LAST - 1, LAST, 2**62), (-LAST - 1, 8 - LAST, 5),
+     (8 - LAST, -LAST - 1, -3), (5, 5, 3), (5, 4, 3), (0, 7, LAST), (2, 9, 7), (2, 10, 7)],
+)  # fmt: skip
+def test_ranges_that_end_near_the_largest_integer(bounds: tuple[int, int, int]) -> None:
+    """The index after the last one was no 64-bit integer: the loop had no end."""
+    agree(stepped, np.zeros(2), *bounds)

@@ -20,6 +20,7 @@ from tracebuf.ops.arrays.pick import Pick
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars.arith import constant_flag, negated
 
 FRESH_OPS = (memref.Alloc, bufferization.Clone)
 """Ops (memref.alloca among them) whose result is a buffer that nothing else knows yet."""
@@ -266,12 +267,6 @@ class Origins:
         return True
 
 
-def constant_flag(value: Value) -> bool | None:
-    """The value of an i1 constant, or None."""
-    op = value.defining_op
-    return bool(op.attrs["value"]) if isinstance(op, arith.Constant) and value.type is I1 else None
-
-
 def parts_of(flag: Value) -> set[Value]:
     """The flags that hold wherever this one does, itself among them."""
     found, work = set[Value](), [flag]
@@ -280,12 +275,6 @@ def parts_of(flag: Value) -> set[Value]:
         if isinstance(value.defining_op, arith.AndI):
             work += value.defining_op.operands
     return found
-
-
-def negated(flag: Value) -> Value | None:
-    """What a flag is the negation of."""
-    op = flag.defining_op
-    return op.operand(0) if isinstance(op, arith.XorI) and constant_flag(op.operand(1)) else None
 
 
 class Flags:

@@ -10,13 +10,14 @@ more than the frees (MLIR counterpart: LowerDeallocations.cpp); simplified deall
 
 from __future__ import annotations
 
-from tracebuf.deallocate.facts import Flags, Origins, Sharing, constant_flag, flow_blocks
+from tracebuf.deallocate.facts import Flags, Origins, Sharing, flow_blocks
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.location import Location
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars.arith import constant_flag
 
 
 def lower_deallocs(func: Func) -> None:

@@ -14,7 +14,7 @@ a block or has one flag. MLIR counterpart: OwnershipBasedBufferDeallocation.cpp;
 
 from __future__ import annotations
 
-from tracebuf.deallocate.facts import CHOICES, FRESH_OPS, Flags, Origins, constant_flag
+from tracebuf.deallocate.facts import CHOICES, FRESH_OPS, Flags, Origins
 from tracebuf.deallocate.handover import handed_over, handed_to_branches
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Block, Effect, Op, Use, Value, is_buffer
@@ -25,6 +25,7 @@ from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.func import Call, TracedCall
 from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars.arith import constant_flag
 
 FOLLOWED = (*FRESH_OPS, *memref.VIEW_OPS, memref.GetGlobal, *CHOICES)
 """Ops whose results are buffers of their own, another value's, or nobody's to free."""

@@ -12,12 +12,13 @@ same: one flag is enough, because the next dealloc asks about every memref in sc
 
 from __future__ import annotations
 
-from tracebuf.deallocate.facts import Flags, Origins, Sharing, constant_flag, entering, flow_blocks, leaving
+from tracebuf.deallocate.facts import Flags, Origins, Sharing, entering, flow_blocks, leaving
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import I1
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.control import scf
+from tracebuf.ops.scalars.arith import constant_flag
 
 
 def simplify_deallocs(func: Func) -> None:

@@ -6,12 +6,13 @@ Block::isReachable. A region mostly has one block; those with several (cf.br) ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tracebuf.ir.core import Block, Op, Region, Value
 from tracebuf.ir.func import Func
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.forall import InParallel
+from tracebuf.ops.scalars.arith import negated
 
 
 def post_order(func: Func) -> list[Op]:
@@ -164,6 +165,25 @@ class Order:
                 return region.op is not b and isinstance(region.op, scf.If) and not self.is_within(b, region)
             region = region.op.block.region if region.op.block is not None else None
         return False
+
+
+    def of_other_conditions(self, a: Op, b: Op) -> bool:
+        """Whether a condition that holds where one of them is met does not hold where the other is: as
+        `mutually_exclusive`, also of two scf.ifs of one condition."""
+        taken = dict(conditions(a))
+        return not self.branches and any(taken.get(condition, holds) is not holds for condition, holds in conditions(b))
+
+
+def conditions(op: Op) -> Iterator[tuple[Value, bool]]:
+    """The conditions of the scf.ifs around an op, and whether they hold there."""
+    block = op.block
+    while block is not None and (parent := block.parent_op) is not None:
+        if isinstance(parent, scf.If):
+            condition, holds = parent.operand(0), block is parent.branches[0]
+            while (other := negated(condition)) is not None:
+                condition, holds = other, not holds
+            yield condition, holds
+        block = parent.block
 
 
 def within(op: Op, region: Region) -> Op | None:

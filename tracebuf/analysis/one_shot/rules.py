@@ -70,6 +70,11 @@ class Rules:
                 return True
         return write_is_outside_definition(self.flow, write, definition, compat=self.parts is None)
 
+    def exclusive(self, a: Op, b: Op) -> bool:
+        """Whether only one of two ops is met."""
+        order = self.flow.order
+        return order.mutually_exclusive(a, b) or (self.parts is not None and order.of_other_conditions(a, b))
+
     def same(self, a: Value, b: Value) -> bool:
         """Whether two values are one buffer, element for element, or do not overlap. In MLIR: one SSA value
         (MLIR behaviour 6)."""
@@ -195,9 +200,9 @@ def same_use(rules: Rules, read: Use, write: Use) -> bool:
 
 
 def exclusive_branches(rules: Rules, read: Use, write: Use) -> bool:
-    """No conflict if they stand in different branches of one scf.if (MLIR behaviour 25). Test:
-    test_both_branches_write."""
-    return rules.flow.order.mutually_exclusive(read.op, write.op)
+    """No conflict if they stand in different branches of one scf.if (MLIR behaviour 25); beyond MLIR 22, of two scf.ifs
+    of one condition. Tests: test_both_branches_write, test_two_ifs_of_one_condition."""
+    return rules.exclusive(read.op, write.op)
 
 
 def elementwise(rules: Rules, read: Use, write: Use) -> bool:
@@ -283,7 +288,7 @@ def by_way_of_another_branch(rules: Rules, read: Use, write: Use) -> bool:
                 return False
             continue
         for use, _, _ in rules.flow.aliasing_uses(value):
-            if use.value not in seen and not rules.flow.order.mutually_exclusive(use.op, write.op):
+            if use.value not in seen and not rules.exclusive(use.op, write.op):
                 seen.add(use.value)
                 work.append(use.value)
     return True

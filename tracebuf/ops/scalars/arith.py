@@ -642,3 +642,15 @@ class Ufunc(ScalarOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return e.ufunc(self.function, self.attrs["types"], args, llvm_type(self.element))
+
+
+def constant_flag(value: Value) -> bool | None:
+    """The value of an i1 constant, or None."""
+    op = value.defining_op
+    return bool(op.attrs["value"]) if isinstance(op, Constant) and value.type is I1 else None
+
+
+def negated(flag: Value) -> Value | None:
+    """What a flag is the negation of."""
+    op = flag.defining_op
+    return op.operand(0) if isinstance(op, XorI) and constant_flag(op.operand(1)) else None

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tracebuf.deallocate.facts import FRESH_OPS, constant_flag, flow_blocks
+from tracebuf.deallocate.facts import FRESH_OPS, flow_blocks
 from tracebuf.ir.core import Block, Effect, Mixed, Op, Value
 from tracebuf.ir.effects import effects_of, only_makes_results, stays
 from tracebuf.ir.func import Func
@@ -20,6 +20,7 @@ from tracebuf.ir.types import INDEX
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars.arith import constant_flag
 
 
 def fold_memref(func: Func) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import pairwise
 
-from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins, Sharing, constant_flag, flow_blocks, targets
+from tracebuf.deallocate.facts import FRESH_OPS, Flags, Origins, Sharing, flow_blocks, targets
 from tracebuf.deallocate.lower import free_if
 from tracebuf.ir.core import Block, Op, Value, dominates, happens_in
 from tracebuf.ir.effects import is_effect_free, stays
@@ -23,6 +23,7 @@ from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars.arith import constant_flag
 
 MOST_SPLITS = 2
 """How often the free of a buffer is split by paths."""
