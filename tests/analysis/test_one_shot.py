@@ -202,20 +202,20 @@ def test_both_branches_write() -> None:  # MLIR behaviour 25
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_two_ifs_of_one_condition(turned: bool) -> None:
+@pytest.mark.parametrize("same", [False, True])
+def test_two_ifs_of_one_condition(same: bool, turned: bool) -> None:
     """A store on one path was taken to overwrite what a later `if` of the condition reads on the other."""
-    for same in (True, False):
-        m = maker(a=(N,), b=(N,), x=F64, p=I1, q=I1)
-        a, b, x, p, q = m.args
-        (new,) = m.branch(p, lambda: [m.insert(x, a, 0)], lambda: [m.insert(x, b, 0)], [a.type])
-        flag = p if same else q
-        if turned:
-            flag = m.add(arith.XorI.of(flag, m.const(1, I1), m.loc()))
-        arms = [lambda: [x], lambda: [m.extract(a, 1)]]
-        (y,) = m.branch(flag, *(arms[::-1] if turned else arms), [F64])
-        f = finish(m, new, y)
-        assert out_of_place(f) == ([] if same else ["insert#1"])
-        assert out_of_place(f, compat="mlir") == ["insert#1"]
+    m = maker(a=(N,), b=(N,), x=F64, p=I1, q=I1)
+    a, b, x, p, q = m.args
+    (new,) = m.branch(p, lambda: [m.insert(x, a, 0)], lambda: [m.insert(x, b, 0)], [a.type])
+    flag = p if same else q
+    if turned:
+        flag = m.add(arith.XorI.of(flag, m.const(1, I1), m.loc()))
+    arms = [lambda: [x], lambda: [m.extract(a, 1)]]
+    (y,) = m.branch(flag, *(arms[::-1] if turned else arms), [F64])
+    f = finish(m, new, y)
+    assert out_of_place(f) == ([] if same else ["insert#1"])
+    assert out_of_place(f, compat="mlir") == ["insert#1"]
 
 
 def test_the_conditions_of_iterations_are_apart() -> None:
