@@ -20,8 +20,10 @@ def _helper(text: str) -> None:
     HELPERS[found[1]] = text
 
 
-NOT_COMPILED = frozenset({"part", "windows", "diagonal", "recast"})
-"""Those that Numba does not compile."""
+EXTREMES = ("maximum", "minimum", "fmax", "fmin")
+OF_HALVES = "_of_halves"
+NOT_COMPILED = frozenset({"part", "windows", "diagonal", "recast", *(name + OF_HALVES for name in EXTREMES)})
+"""Those that Numba does not compile; it has no float16."""
 
 _helper('''
     def maximum(a, b):
@@ -41,6 +43,8 @@ _helper('''
     def fmin(a, b):
         return a if a <= b or np.isnan(b) else b
 ''')
+for _name in EXTREMES:
+    _helper(HELPERS[_name].replace(_name, _name + OF_HALVES, 1))
 _helper('''
     def as_int64(x):
         """A float as an integer; what does not fit becomes the least one."""

@@ -29,8 +29,9 @@ from tracebuf.backend.numba.expressions import (
     number,
     total,
 )
+from tracebuf.backend.numba.helpers import EXTREMES, OF_HALVES
 from tracebuf.errors import UnsupportedError
-from tracebuf.ir.types import F64, I1, I64, INDEX, UI64, ScalarType
+from tracebuf.ir.types import F16, F64, I1, I64, INDEX, UI64, ScalarType
 from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith, casts, complex, division, functions, integers, libm
 from tracebuf.running.ufuncs import is_made_name
@@ -132,6 +133,8 @@ def arithmetic(op: Scalar, element: ScalarType, args: Sequence[Expr]) -> Expr:
 def by_function(op: Scalar, element: ScalarType, args: Sequence[Expr]) -> Expr:
     kind = _kind(op, _FUNCTIONS)
     name = _FUNCTIONS[kind]
+    if element is F16 and name in EXTREMES:
+        name += OF_HALVES
     if kind in (arith.MaxUI, arith.MinUI) and not element.is_unsigned:
         a, b = (as_unsigned(x, element) for x in args)
         return chosen(binary(">=" if name == "max" else "<=", COMPARE, a, b), *args)

@@ -139,3 +139,21 @@ def test_elements_as_arrays(step: int) -> None:
     plain, compiled = both(elements, a, b, 2)
     for x, y in zip(plain, compiled):
         np.testing.assert_array_equal(x, y)
+
+
+def halves(h: np.ndarray, w: np.ndarray) -> Any:
+    a, b = h[0], w[1]
+    mixed = a + b, a * 2, a // b, a % b, a**2, abs(a), -a, np.sqrt(b), np.floor(a), np.sign(a), np.hypot(a, b)
+    extreme = np.maximum(a, b), np.minimum(a, b), np.fmax(a, b), np.fmin(a, b), max(a, b), min(a, b), np.clip(a, 0, 1)
+    cast = int(a), float(a), a.astype(np.int32), a.astype(np.uint8), np.int64(a), np.float32(a), bool(a), round(a, 1)
+    return *mixed, *extreme, *cast, a < b, a == b, np.isnan(a), h.max(), h.sum(), np.maximum(h, w), divmod(a, b)
+
+
+def test_numbers_that_are_halves() -> None:
+    """Numba has no float16: the functions beside the loops were compiled for it."""
+    h, w = np.array([1.5, -2.25, 0.5], np.float16), np.array([-0.5, 0.75, 3], np.float16)
+    with np.errstate(all="ignore"):
+        plain, compiled = both(halves, h, w)
+    for x, y in zip(plain, compiled):
+        np.testing.assert_array_equal(x, y)
+        assert type(x) is type(y)
