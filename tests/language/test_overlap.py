@@ -365,6 +365,14 @@ def test_ufuncs_that_numpy_computes_read_ahead(i: int) -> None:
     climb(program, (np.arange(1, 37).reshape(6, 6), i))
 
 
+@pytest.mark.parametrize("operator", ["<<", ">>", "//", "%", "**", "&", "*"])
+def test_operators_of_rows_that_turn_out_to_be_apart(operator: str) -> None:
+    """A shift, of which there are several ops, made a temporary where others do not."""
+    f = program(f"def f(a):\n    b = a[2]\n    b {operator}= a[-2, :1]\n    return a")
+    for n in (3, 4, 5):
+        climb(f, (np.arange(1, 3 * n + 1).reshape(n, 3),))
+
+
 @pytest.mark.parametrize("i", one_in(8, [9, 0, 2, 14]))
 @pytest.mark.slow
 def test_parts_of_an_array_under_two_shapes(i: int) -> None:

@@ -29,8 +29,9 @@ from tracebuf.optimize.buffers.writer import IndexWriter, Test
 
 Part = tuple[Value, Slice]
 """A buffer, whole or under another shape, and what of it is seen."""
-SMALL_BODY = 3
-"""Ops in a body that NumPy computes without a temporary: one ufunc with a conversion, and the yield."""
+SMALL_BODY = 8
+"""Ops in a body that NumPy computes without a temporary: one ufunc with conversions, of which a shift takes most, and the
+yield."""
 
 
 def write_directly(func: Func) -> None:
