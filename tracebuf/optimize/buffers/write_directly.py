@@ -30,7 +30,7 @@ from tracebuf.optimize.buffers.writer import IndexWriter, Test
 Part = tuple[Value, Slice]
 """A buffer, whole or under another shape, and what of it is seen."""
 SMALL_BODY = 8
-"""Ops in a body that NumPy computes without a temporary: one ufunc with conversions, of which a shift takes most, and the
+"""Ops in a body that NumPy computes without a temporary: one ufunc with conversions (a shift takes most), and the
 yield."""
 
 
