@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -91,3 +92,27 @@ def test_products_with_a_number_and_zero(dtype: type) -> None:
                  "np.einsum('i,j', a, a - 3)", "np.einsum(',i', k, a)", "np.tensordot(a, a - 3, 0)",
                  "np.dot(k, a[0])", "np.dot(a[:, None], -1)", "np.tensordot(-1, a, 0)", "np.kron(-1, a)"):  # fmt: skip
         agree(program(f"def f(a, k): return {text}"), np.array([0, -0.0, 2]).astype(dtype), dtype(-1))
+
+
+@pytest.mark.parametrize("x", [2, 300, -1, 2.5, 1e300, True, 1j, np.int64(2), np.float32(1)])
+def test_numbers_joined_with_arrays_are_weak(x: Any) -> None:
+    """They were of int64 or float64, as those of np.append and np.hstack are."""
+
+    def joined(x: Any, a: Any) -> Any:
+        return np.concatenate((x, a), axis=None), np.concatenate((a, 2, [a[0, 0]], x), axis=None)
+
+    def of_numbers(x: Any, a: Any) -> Any:
+        return np.concatenate((x, 2.5), axis=None), np.append(a, x), np.concatenate((x, a), axis=None, dtype=complex)
+
+    for dtype in ("u1", "i4", "f4", "f8", "?", "c8"):
+        for f in (joined, of_numbers):
+            agree(f, x, np.ones((2, 2), dtype))
+
+
+def test_a_number_joined_into_an_array_that_is_given() -> None:
+    def f(x: Any, a: Any) -> Any:
+        return np.concatenate((x, a), axis=None, out=np.zeros(a.size + 1, a.dtype))
+
+    for x in (2, 2.5):
+        agree(f, x, np.ones(3, "f4"))
+    agree(f, 300, np.ones(3, "u1"))

@@ -19,7 +19,7 @@ from tracebuf.frontends.numpy.arrays.shapes import broadcast_to, unstack
 from tracebuf.frontends.numpy.functions.indices.sorted_indices import repeat_each
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE
 from tracebuf.frontends.numpy.numbers.generics import convert_to
-from tracebuf.frontends.numpy.numbers.operands import out_of, scalar_value, supported
+from tracebuf.frontends.numpy.numbers.operands import out_of, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Storage, in_turn, storages_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, mod, mul, sub
@@ -69,10 +70,25 @@ def concatenate(
     """np.concatenate: a fresh array, its axes in the order that they have in all of the parts, or `out=`."""
     refs, into = arrays_of(r, arrays), Into(out, dtype, casting)
     if axis is None:
+        refs = refs if into.dtype is not None else with_weak_numbers(r, arrays, refs)
         return joined(r, [ravelled_values(r, x) for x in refs], 0, into)
     if any(x.ndim == 0 for x in refs):
         raise Raises(ValueError("zero-dimensional arrays cannot be concatenated"))
     return joined(r, refs, axis_of(r, axis, refs[0].ndim), into)
+
+
+def with_weak_numbers(r: Recorder, items: Any, refs: list[ArrayRef]) -> list[ArrayRef]:
+    """What is joined without an axis: Python's numbers among arrays become of the arrays' type, as operands do (NEP 50),
+    though their values may not fit."""
+    if isinstance(items, ArrayRef):
+        return refs
+    check_origin(r, *items)
+    kinds = [None if ref.ndim or isinstance(x, ArrayRef) else weak_type(x) for x, ref in zip(items, refs)]
+    weak = [isinstance(kind, type) for kind in kinds]
+    if all(weak) or not any(weak):
+        return refs
+    wanted = ask(np.result_type, *(kind(0) if w else ref.dtype for kind, w, ref in zip(kinds, weak, refs)))
+    return [asarray(r, ref, wanted) if w else ref for ref, w in zip(refs, weak)]
 
 
 def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN) -> ArrayRef:
@@ -193,7 +209,7 @@ def at_least(ref: ArrayRef, ndim: int) -> ArrayRef:
 @traces(np.append)
 def append(r: Recorder, arr: Any, values: Any, axis: Any = None) -> Any:
     """np.append: np.concatenate of two arrays, ravelled without an axis."""
-    return concatenate(r, (arr, values), axis)
+    return concatenate(r, arrays_of(r, (arr, values)), axis)
 
 
 @traces(np.diff)
