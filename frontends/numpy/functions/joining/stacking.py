@@ -78,8 +78,8 @@ def concatenate(
 
 
 def with_weak_numbers(r: Recorder, items: Any, refs: list[ArrayRef]) -> list[ArrayRef]:
-    """What is joined without an axis: Python's numbers among arrays become of the arrays' type, as operands do (NEP 50),
-    though their values may not fit."""
+    """What is joined without an axis: Python's numbers among arrays become of the arrays' type, as operands do
+    (NEP 50), though their values may not fit."""
     if isinstance(items, ArrayRef):
         return refs
     check_origin(r, *items)
