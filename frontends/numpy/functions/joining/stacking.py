@@ -83,7 +83,7 @@ def with_weak_numbers(r: Recorder, items: Any, refs: list[ArrayRef]) -> list[Arr
     if isinstance(items, ArrayRef):
         return refs
     check_origin(r, *items)
-    kinds = [None if ref.ndim or isinstance(x, ArrayRef) else weak_type(x) for x, ref in zip(items, refs)]
+    kinds: list[Any] = [0 if ref.ndim or isinstance(x, ArrayRef) else weak_type(x) for x, ref in zip(items, refs)]
     weak = [isinstance(kind, type) for kind in kinds]
     if all(weak) or not any(weak):
         return refs
