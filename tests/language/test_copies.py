@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 
@@ -47,3 +48,22 @@ def test_a_copy_in_a_loop() -> None:
 
 def test_deepcopy_of_other_objects_is_refused() -> None:
     assert "copy.deepcopy of a" in refused(lambda a: copy.deepcopy(lambda: a), np.ones(2)).reason
+
+
+def test_a_deep_copy_of_lists_one_of_which_the_run_time_replaces() -> None:
+    """It was an error of ours."""
+
+    def f(a: Any) -> Any:
+        b = copy.deepcopy(a)
+        k = 1 if b[1][0] > b[0][0] else 0
+        b[k] = [1.0, 2.0]
+        return b
+
+    refused(f, [[2.0, 9.0], [7.0, 5.0]])
+
+    def g(a: Any) -> Any:
+        b = copy.deepcopy(a)
+        b[0].append(a[1][0] * 2)
+        return b, {"k": copy.deepcopy({"v": b})}
+
+    agree(g, [[2.0, 9.0], [7.0]])

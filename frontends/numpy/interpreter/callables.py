@@ -207,15 +207,17 @@ def deeply_copied(i: Evaluator, node: ast.AST, x: Any, memo: Any = None) -> Any:
     if isinstance(x, (Scalar, *NUMBERS, str, types.NoneType, np.dtype, type)):
         return x
     if x in made:
+        if made[x] is None:
+            raise i.refuse(node, "copy.deepcopy of a list or dict that is in itself", "copy its arrays: a.copy()")
         return made[x]
     if isinstance(x, ArrayRef):
         made[x] = i.call(node, Method(x, "copy"), ["K"], {})
     elif type(x) is list:
-        new = made[x] = i.own([])
-        new += [deeply_copied(i, node, item, made) for item in x]
+        made[x] = None
+        made[x] = i.own([deeply_copied(i, node, item, made) for item in x])
     elif type(x) is dict:
-        new = made[x] = i.own({})
-        new.update({key: deeply_copied(i, node, item, made) for key, item in x.items()})
+        made[x] = None
+        made[x] = i.own({key: deeply_copied(i, node, item, made) for key, item in x.items()})
     elif type(x) is tuple:
         items = [deeply_copied(i, node, item, made) for item in x]
         made[x] = x if all(a is b for a, b in zip(items, x)) else tuple(items)

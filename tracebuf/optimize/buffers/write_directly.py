@@ -13,6 +13,7 @@ temporary of its own. MLIR has no counterpart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import gcd
 
 from tracebuf.deallocate.facts import flow_blocks
@@ -25,13 +26,14 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import AffineMap
+from tracebuf.ops.scalars import arith, division, integers
 from tracebuf.optimize.buffers.writer import IndexWriter, Test
 
 Part = tuple[Value, Slice]
 """A buffer, whole or under another shape, and what of it is seen."""
-SMALL_BODY = 8
-"""Ops in a body that NumPy computes without a temporary: one ufunc with conversions (a shift takes most), and the
-yield."""
+SMALL_BODY = 3
+"""Ops in a body that NumPy computes without a temporary: one ufunc with a conversion, and the yield."""
+SHIFTS = (integers.ShLI, integers.ShRSI, division.ShRUI)
 
 
 def write_directly(func: Func) -> None:
@@ -69,7 +71,7 @@ def _simple(writer: Op, target: Value) -> bool:
     """Whether the op copies into the target, or is one elementwise NumPy operation on its way there."""
     if isinstance(writer, memref.Copy):
         return writer.operand(1) is target
-    if not isinstance(writer, linalg.Generic) or not writer.all_parallel or len(writer.body.ops) > SMALL_BODY:
+    if not isinstance(writer, linalg.Generic) or not writer.all_parallel or not _is_one_ufunc(writer.body.ops):
         return False
     (out,) = writer.out_uses if len(writer.out_uses) == 1 else (None,)
     return (
@@ -79,6 +81,14 @@ def _simple(writer: Op, target: Value) -> bool:
         and not writer.body.args[out.index].uses
         and all(u.value is not target for u in writer.uses if u is not out)
     )
+
+
+def _is_one_ufunc(ops: Sequence[Op]) -> bool:
+    """Whether a body is what one of NumPy's operations becomes; a shift also asks whether the count is too large."""
+    beside = (arith.Constant, arith.CmpI, arith.Select)
+    if any(isinstance(op, SHIFTS) for op in ops):
+        ops = [op for op in ops if not isinstance(op, beside)]
+    return len(ops) <= SMALL_BODY
 
 
 def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
