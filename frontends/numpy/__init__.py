@@ -46,6 +46,8 @@ Where is ...?
                             paths/container_joins
     a list that grows       record/growing, interpreter/lists; tests/language/test_growing_lists.py. Begun again in a
                             loop (`cur = []`): source/own_lists, `begun_again` of interpreter/statements
+    tracing has an end      what is traced in vain is counted: `Effort` of record/growing; tests/language/
+                            test_honest_errors.py
     parts.append(x[m])      arrays of any length in lists: `Ragged` of record/growing; interpreter/lists/references
                             (`number_of_array`); tests/language/test_ragged_lists.py
     [0.0] * n               of run-time length (`sized`): record/growing; tests/language/test_lists_by_size.py

@@ -29,3 +29,13 @@ def test_loops_count_in_integers() -> None:
     for low, high in ((0, 3), (-2, 3), (-3, -1), (2, 2)):
         (found,) = f(np.zeros(8), np.int32(low), np.int32(high))
         assert found[0] == (high - 1 if low < high else 0)
+
+
+def test_loops_that_compare_as_unsigned() -> None:
+    """They ran as signed: the attribute was lost."""
+    text = COUNTS.replace("%arg0) ({", "%arg0) <{unsignedCmp}> ({")
+    assert "unsignedCmp" in text
+    f = mlir.program(mlir.read(text), "f")
+    for low, high, last in ((0, 3, 2), (-2, 3, 0), (-3, -1, -2), (2, 2, 0)):
+        (found,) = f(np.zeros(8), np.int32(low), np.int32(high))
+        assert found[0] == last

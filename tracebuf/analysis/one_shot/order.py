@@ -166,7 +166,6 @@ class Order:
             region = region.op.block.region if region.op.block is not None else None
         return False
 
-
     def of_other_conditions(self, a: Op, b: Op) -> bool:
         """Whether a condition that holds where one of them is met does not hold where the other is: as
         `mutually_exclusive`, also of two scf.ifs of one condition."""
