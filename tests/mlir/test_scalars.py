@@ -196,3 +196,10 @@ def test_rounding_and_tests_of_floats() -> None:
     y = np.array([2.0, 3.0, 1.0, 0.7, 1.0, 2.0, 1.0, 1.0, 3.0])
     with np.errstate(all="ignore"):
         np.testing.assert_array_equal(apply("arith.remf", [F64, F64], F64, [x, y]), np.fmod(x, y))
+
+
+@pytest.mark.parametrize("name, type_", [("arith.trunci", I32), ("arith.trunci", I64), ("arith.index_cast", INDEX)])
+def test_a_cut_to_one_bit_keeps_the_lowest(name: str, type_: ScalarType) -> None:
+    """The reference asked whether the number is zero."""
+    numbers = np.array([0, 1, 2, 3, -1, -2, 4], type_.dtype)
+    np.testing.assert_array_equal(apply(name, [type_], I1, [numbers]), numbers & 1 == 1)

@@ -488,6 +488,9 @@ class IndexCast(CastOp):
     name = "arith.index_cast"
     bufferizable = True
 
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([lowest_bit(args[0], self.element)])
+
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return False
 
