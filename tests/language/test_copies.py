@@ -6,8 +6,10 @@ import copy
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.support.agreement import agree, refused
+from tests.support.params import slow_but
 
 
 def of_arrays(a, n):
@@ -57,9 +59,9 @@ def test_a_deep_copy_of_lists_one_of_which_the_run_time_replaces() -> None:
         b = copy.deepcopy(a)
         k = 1 if b[1][0] > b[0][0] else 0
         b[k] = [1.0, 2.0]
-        return b
+        return a, b
 
-    refused(f, [[2.0, 9.0], [7.0, 5.0]])
+    agree(f, [[2.0, 9.0], [7.0, 5.0]])
 
     def g(a: Any) -> Any:
         b = copy.deepcopy(a)
@@ -67,3 +69,48 @@ def test_a_deep_copy_of_lists_one_of_which_the_run_time_replaces() -> None:
         return b, {"k": copy.deepcopy({"v": b})}
 
     agree(g, [[2.0, 9.0], [7.0]])
+
+
+def largest_first(a: Any) -> Any:
+    b = copy.deepcopy(a)
+    for i in range(len(b) - 1):
+        k = i
+        for j in range(i + 1, len(b)):
+            if abs(b[j][i]) > abs(b[k][i]):
+                k = j
+        if k != i:
+            b[i], b[k] = b[k].copy(), b[i].copy()
+    return a, b
+
+
+def exchanged(a: Any) -> Any:
+    b = copy.deepcopy(a)
+    k = int(b[0][0])
+    b[k], b[0] = b[0], b[k]
+    b[0].append(3.5)
+    b[k][0] = 1.0
+    return a, b
+
+
+def grown(a: Any) -> Any:
+    b = copy.deepcopy(a)
+    for row in b:
+        while len(row) < 4:
+            row.append(row[-1] * 2)
+    return a, b
+
+
+def one_list_twice(a: Any) -> Any:
+    b = copy.deepcopy([a, a])
+    b[0][0][0] = 5.0
+    b[int(b[0][-1][0]) % 2][0] = [1.0]
+    return a, b
+
+
+QUICK = (largest_first, one_list_twice)
+
+
+@pytest.mark.parametrize("f", slow_but(QUICK, (*QUICK, exchanged, grown)))
+def test_deep_copies_of_lists_of_lists(f: Any) -> None:
+    for a in ([[2.0, 9.0, 4.0], [0.0, 5.0, 3.0], [1.0, 1.0, 8.0]], [[1.0], [0.0]], [[0.0, 1.0]]):
+        agree(f, a)

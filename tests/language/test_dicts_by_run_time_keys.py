@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree, program
+from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in
 from tracebuf.errors import UnsupportedError
 
@@ -415,3 +415,37 @@ def test_what_a_comprehension_binds_is_not_what_a_loop_before_it_bound() -> None
 
     agree(program, np.arange(7.0))
     agree(program, np.arange(0.0))
+
+
+LIMITS = {"image": 1.0, np.uint8: 2.0, (1, 2): 3.0}
+
+
+def test_a_key_of_another_type_than_all_keys() -> None:
+    def f(a, limits):
+        low = a.min()
+        if limits in LIMITS or (low, low, 1) in LIMITS or low in LIMITS:
+            return LIMITS[limits]
+        return limits[0] + low, LIMITS.get((low, 1, 2), low)
+
+    agree(f, np.arange(3.0), (0.0, 1.5, 2.5))
+    agree(f, np.arange(3.0), "image")
+
+    def g(a):
+        return (a[0], 2) in LIMITS
+
+    refused(g, np.ones(2))
+
+
+def test_a_dict_of_a_defaultdict_of_lists() -> None:
+    """Python's TypeError was raised, where eager raises nothing."""
+
+    def f(keys):
+        d = defaultdict(list)
+        for i, k in enumerate(keys):
+            d[int(k)].append(i)
+        e = dict(d)
+        e[0].append(7)
+        return d, e, sorted(set(d))
+
+    for keys in ([0, 1, 0], [0]):
+        agree(f, np.array(keys))

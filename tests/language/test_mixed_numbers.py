@@ -317,3 +317,25 @@ def test_a_power_whose_base_may_be_negative() -> None:
     for given in ((2.0, -3.0, 2.0), (2.0, 0.5, 0.5)):
         with pytest.raises(UnsupportedError, match="is complex"):
             f(*given)
+
+
+def times(t0, end, h):
+    t, found = t0, [t0]
+    while t < end:
+        t += min(h, end - t)
+        found.append(t)
+        h = np.clip(h * 1.1, 1e-3, 0.5)
+    return np.array(found), np.array([found, found])
+
+
+def of_some(t0, end, h):
+    found = []
+    for k in range(int(end * 4)):
+        found.append(k if k % 2 else np.float64(h) if k % 3 else h)
+    return np.array(found), np.mean(found)
+
+
+@pytest.mark.parametrize("f", [times, of_some])
+def test_the_array_of_floats_of_either_and_of_ints(f: Callable[..., Any]) -> None:
+    for arguments in ((0.0, 1.0, 0.3), (0, 1.0, 0.3), (0, 1, 0.25)):
+        agree(f, *arguments)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import random
 from typing import Any
 
@@ -188,6 +189,29 @@ def test_n3_powers_of_python_ints() -> None:
 
 
 @pytest.mark.slow
+def size(v, n):
+    return np.zeros(2 ** int(np.ceil(v[0]))), n ** int(v[0])
+
+
+def summed(v, n):
+    total = 0
+    for k in range(len(v)):
+        total += n ** int(v[k])
+    return total, [pow(n, int(x)) for x in v]
+
+
+def in_place(v, n):
+    n **= int(v[-1])
+    return n, operator.pow(2, int(v[-1]))
+
+
+@pytest.mark.parametrize("f", [size, summed, in_place])
+def test_n3_ints_to_a_power_whose_sign_only_the_run_time_knows(f: Any) -> None:
+    for v in ([2.0, 1.0, 0.0, 1.0], [-2.0, 1.0], [0.2, -1.0]):
+        agree(f, np.array(v), 3)
+    agree(f, np.array([1.0, -1.0]), 0)
+
+
 def test_n3_powers_of_python_floats() -> None:
     f = bufferize(program("def f(x, n): return x ** n, x ** 3, x ** -2, x ** 2.0, x ** 0, pow(x, n)"))
     for x, n in itertools.product(FLOATS, [0, 1, 2, -1, -3, 64, 1023, -1074]):

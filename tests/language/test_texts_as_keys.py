@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import agree
-from tests.support.params import one_in
+from tests.support.agreement import agree, refused
+from tests.support.params import one_in, slow_but
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
 
@@ -184,6 +184,67 @@ def test_floats_as_keys() -> None:
 @pytest.mark.slow
 def test_floats_in_keys() -> None:
     climb(pairs_with_floats, (X.round(1),), again=[(X[:1],)])
+
+
+def by_number(k):
+    d, many = {}, {}
+    for j in np.unique(k):
+        d[f"station {j}"] = k[k == j].sum()
+    for j in k:
+        key = "n" + str(j)
+        many[key] = many.get(key, 0) + 1
+    return d, many, "n1" in many, many["n2"], "n7" in many, list(many), sum(many.values())
+
+
+def named_or_numbered(k):
+    names, d = {0: "zoe", 1: "al"}, {"total": 0}
+    for j in k:
+        key = names.get(int(j), f"no {j:03d}")
+        d[key] = d.get(key, 0) + 1
+        d["total"] += 1
+    return d, d["no 002"], "no 2" in d, "al" in d, d["zoe"]
+
+
+def numbered_lists(k):
+    d, seen = defaultdict(list), set()
+    for i, j in enumerate(k):
+        d[f"{j}: "].append(i)
+        seen.add((f"x{j}", i % 2))
+    e = dict(d)
+    del e["1: "]
+    return d, e, len(seen), "3: " in e
+
+
+NUMBERED = (by_number, numbered_lists, named_or_numbered)
+
+
+@pytest.mark.parametrize("f", slow_but(NUMBERED[:2], NUMBERED))
+def test_texts_of_a_number_as_keys(f: Any) -> None:
+    for k in (K, K[:4], K * 40 + 1):
+        agree(f, k)
+
+
+def ambiguous(k):
+    d = {"n1": 0}
+    for j in k:
+        d[f"n{j}"] = j
+    return d
+
+
+def of_two_numbers(k):
+    d = {}
+    for j in k:
+        d[f"{j}{j + 1}"] = j
+    return d
+
+
+def of_floats(x):
+    return {f"{v:.1f}": v for v in x}
+
+
+@pytest.mark.parametrize("f", [ambiguous, of_two_numbers, of_floats])
+def test_texts_that_may_be_equal_are_no_keys(f: Any) -> None:
+    assert "keys are a text" in refused(f, K / 2 if f is of_floats else K).reason
 
 
 def array_in_a_branch(x):

@@ -32,6 +32,7 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, check_number
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.location import Location
 
 TREE = {special: name for name, special in SPECIAL.items()} | {"inv": "Invert"}
 """By name of a function of the operator module, without underscores: the operator of the syntax tree."""
@@ -214,7 +215,7 @@ def deeply_copied(i: Evaluator, node: ast.AST, x: Any, memo: Any = None) -> Any:
         made[x] = i.call(node, Method(x, "copy"), ["K"], {})
     elif type(x) is list:
         made[x] = None
-        made[x] = i.own([deeply_copied(i, node, item, made) for item in x])
+        made[x] = i.own(inner_copies(i, node, x, made))
     elif type(x) is dict:
         made[x] = None
         made[x] = i.own({key: deeply_copied(i, node, item, made) for key, item in x.items()})
@@ -224,6 +225,16 @@ def deeply_copied(i: Evaluator, node: ast.AST, x: Any, memo: Any = None) -> Any:
     else:
         raise i.refuse(node, f"copy.deepcopy of a {refusals.name_of(x)}", "copy its arrays: a.copy()")
     return made[x]
+
+
+def inner_copies(i: Evaluator, node: ast.AST, x: list[Any], made: Any) -> list[Any]:
+    """The copies of a list's items, made at a place of their own: what is found of lists is kept by where they are
+    made."""
+    outer = i.r.loc
+    i.r.loc = Location(outer.file, outer.line, outer.column + 1, outer.end_column, outer.function)
+    items = [deeply_copied(i, node, item, made) for item in x]
+    i.r.loc = outer
+    return items
 
 
 def cache_of(i: Evaluator, node: ast.AST, maxsize: Any = 128, typed: Any = False) -> Any:
@@ -280,6 +291,15 @@ def from_cache(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwar
     return found
 
 
+def power_of(i: Evaluator, node: ast.AST, base: Any, exp: Any, mod: Any = None) -> Any:
+    """pow(a, b); with a modulus only of known ints."""
+    if not any(map(is_traced, (base, exp, mod))):
+        return ask(pow, base, exp, mod)
+    if mod is not None:
+        raise i.refuse(node, "pow() with a modulus", "a loop of x = x * x % m")
+    return i.operate("Pow", base, exp)
+
+
 def stays(x: Any) -> bool:
     """Whether a value is a constant."""
     if type(x) is tuple:
@@ -288,7 +308,7 @@ def stays(x: Any) -> bool:
 
 
 HANDLERS: dict[Any, Callable[..., Any]] = {
-    getattr: get_attribute, hasattr: has_attribute, callable: is_callable, copy.copy: copied,
+    getattr: get_attribute, hasattr: has_attribute, callable: is_callable, copy.copy: copied, pow: power_of,
     copy.deepcopy: lambda i, node, x, memo=None: deeply_copied(i, node, x, memo),
     functools.lru_cache: cache_of, cache_of_function: with_cache, prelude.cached: called_once,
     functools.cache: lambda i, node, user_function, /: with_cache(i, node, None, user_function),

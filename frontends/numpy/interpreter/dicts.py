@@ -23,6 +23,8 @@ from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, 
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, in_order
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_inner, is_keyed, is_row, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
@@ -47,7 +49,7 @@ def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
         return i.r.static_int(key.expr, "the key of a dict")
     if isinstance(key, tuple):
         return tuple(key_of(i, node, k) for k in key)
-    if is_traced(key):
+    if is_traced(key) or isinstance(key, Text):
         raise i.refuse(node, "a key of a dict that is only known at run time", "index an array, or np.where")
     if isinstance(key, Record):
         raise i.refuse(node, "an object as a key of a dict", "use strings, ints or tuples of them as keys")
@@ -64,8 +66,20 @@ def known_key(i: Evaluator, node: ast.AST, d: dict[Any, Any], key: Any, *value: 
 
 
 def is_missing(i: Evaluator, d: dict[Any, Any], key: Any) -> bool:
-    """Whether a key that is only known at run time is not in a dict, as it is empty."""
-    return not d and not keyed.is_known_key(i, key)
+    """Whether a key that is only known at run time is certainly not in a dict, by the types of its keys."""
+    return not keyed.is_known_key(i, key) and not any(may_be(key, known) for known in d)
+
+
+def may_be(key: Any, known: Any) -> bool:
+    """Whether a key that is only known at run time may be this one."""
+    if isinstance(key, tuple):
+        pairs = isinstance(known, tuple) and len(known) == len(key)
+        return pairs and all(may_be(x, y) for x, y in zip(key, known))
+    if isinstance(key, Scalar):
+        return not (known is None or isinstance(known, (str, bytes, tuple, type)))
+    if isinstance(key, Text):
+        return isinstance(known, str)
+    return is_traced(key) or type(key) is Cond or bool(ask(operator.eq, key, known))
 
 
 def read(i: Evaluator, node: ast.AST, base: dict[Any, Any], key: Any) -> Any:

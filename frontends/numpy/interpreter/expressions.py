@@ -50,6 +50,7 @@ from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
+from tracebuf.frontends.numpy.numbers.powers import UnknownSign
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.branches import trace_if
@@ -318,7 +319,10 @@ class Expressions(Comprehensions):
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
         if is_plain(a) and is_plain(b) and name != "MatMult":
-            return binary(self.r, name, a, b)
+            try:
+                return binary(self.r, name, a, b)
+            except UnknownSign:
+                return self.call_function(prelude.power_of_ints, [a, b], {})
         node = ast.Pass()
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         a, b = operators.as_sets(a, b)

@@ -414,6 +414,8 @@ class Recursion:
             self.compare_array(path, head, x)
         elif not same_value(entry, x):
             kind = kind_of(entry)
+            if entry is None and is_number(x):  # `hi=None` at first
+                return self.peel(path)
             if kind is None or not is_number(entry) or not is_number(x):
                 raise self.refuse(f"gives `{path[0]}` another object, or a value of another type, at another depth")
             if kind_of(x) != kind:

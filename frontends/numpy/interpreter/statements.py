@@ -21,11 +21,12 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
-from tracebuf.frontends.numpy.arrays.indexing import is_one_element
+from tracebuf.frontends.numpy.arrays.indexing import as_strict_int, is_one_element, normalise
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions import inspection
+from tracebuf.frontends.numpy.functions.formulas.sequences import store_flat
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, records, talk
@@ -314,10 +315,26 @@ class Statements(Expressions, Protected):
         if kind and not subscripts.is_advanced(index) and is_one_element(self.r, base, index):  # items do not matter
             value = self.truth(target, value) if base.element is I1 else kind()
             return subscripts.store(self.r, base, index, value)
+        subscripts.store(self.r, base, index, self.elements_for(target, base, value))
+
+    def elements_for(self, target: ast.AST, base: ArrayRef, value: Any) -> Any:
+        """What is stored into elements of an array."""
+        value = groups.listing(self, target, value)
         if is_growing(value) and python_of(value) in (list, tuple):
             value = self.call(target, np.array, [value, base.dtype], {})
-        value = self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
-        subscripts.store(self.r, base, index, value)
+        return self.range_items(target, base, value) if isinstance(value, Range) else self.storable(target, value)
+
+    def store_flat(self, target: ast.AST, base: ArrayRef, index: Any, value: Any) -> None:
+        """base.flat[index] = value."""
+        value = self.elements_for(target, base, value)
+        if isinstance(index, slice) or index is Ellipsis:
+            key = slice(None) if index is Ellipsis else index
+            return self.call_function(store_flat, [base, key, value], {})  # type: ignore[no-any-return]
+        if isinstance(index, PyBool) or (place := as_strict_int(self.r, index)) is None:
+            raise self.refuse(target, *refusals.FLAT_STORE)
+        flat = FlatIterator(self.r, base)
+        at = flat.place(normalise(self.r, place, flat.size, 0))
+        subscripts.store(self.r, base, tuple(map(as_int_value, at)), value)
 
     def sequence_of(self, value: Any) -> type[list[Any] | tuple[Any, ...]] | None:
         """list or tuple, of a value that is one; None for any other."""
@@ -335,6 +352,8 @@ class Statements(Expressions, Protected):
             if ask(operator.getitem, base, place) is not value:
                 self.change(target, base)
                 base[place] = value
+        elif isinstance(base, FlatIterator):
+            self.store_flat(target, base.ref, index, value)
         elif isinstance(base, inspection.Flags) and index in ("WRITEABLE", "W"):
             self.set_writable(base.of, value)
         elif is_groups(base):
@@ -353,6 +372,8 @@ class Statements(Expressions, Protected):
 
     def set_attribute(self, node: ast.AST, base: Any, name: str, value: Any) -> None:
         """base.name = value."""
+        if isinstance(base, ArrayRef) and name == "flat":
+            return self.store_flat(node, base, Ellipsis, value)
         if isinstance(base, ArrayRef) and name in ("real", "imag"):
             return set_part(self.r, base, name, self.storable(node, value))
         if isinstance(base, inspection.Flags) and name == "writeable":
@@ -362,8 +383,6 @@ class Statements(Expressions, Protected):
     def no_store(self, target: ast.Subscript, base: Any) -> BaseException:
         """The refusal of a store to an item of `base`; raises what Python raises where it has no items to store to."""
         dicts.check_items(base, operator.setitem, 0, None)
-        if isinstance(base, FlatIterator):
-            return self.refuse(target, "storing through a.flat", "a[i, j] = x, or a[...] = x for all elements")
         self.note_growth(base)
         place = " at a place that is only known at run time" if isinstance(base, list) else ""
         return self.refuse(target, f"storing into a {refusals.name_of(base)}{place}", "store into an array")

@@ -23,6 +23,11 @@ from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.libm import Libm
 
 
+class UnknownSign(UnsupportedError):
+    """The refusal of an int to a power whose sign is only known at run time. The interpreter traces it for each sign
+    (`power_of_ints` of the prelude)."""
+
+
 def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
     """a ** b of Python's ints and floats.
 
@@ -35,10 +40,8 @@ def python_power(r: Recorder, a: Any, b: Any) -> PyFloat | PyInt | int:
         if rising:
             return as_int_value(python_ints.power(r, ia, ib))
         if rising is None:
-            raise r.refuse(
-                "an int to a power whose sign is only known at run time is an int or a float",
-                "float(a) ** n, or a ** n if n >= 0 else ...",
-            )
+            reason = "an int to a power whose sign is only known at run time is an int or a float"
+            raise UnknownSign(reason, location=r.loc, instead="float(a) ** n, or a ** n if n >= 0 else ...")
     whole = ib is not None or (isinstance(b, float) and b.is_integer())
     base = scalar_value(r, a, F64)
     positive = ia is not None and bool(r.ask_nonneg(ia))

@@ -244,7 +244,7 @@ def form_of(
     if type(x) not in (tuple, list) and not is_named_tuple(x):
         if (found := text_shape(x)) is not None:
             known = all(type(end) is str for end in ends(x))
-            return known_texts(ends(x)) if known else Texts((found[0],))
+            return known_texts(ends(x)) if known else Texts(shapes_of(ends(x)) or (found[0],))
         kinds = kinds_of(x)
         return None if kinds is None else one_of(kinds)
     parts = [f for f in (form_of(part, canon, inner, (*around, x)) for part in x) if f is not None]
@@ -253,7 +253,12 @@ def form_of(
 
 def known_texts(texts: Iterable[str]) -> Texts:
     """The form of known texts."""
-    return Texts(tuple(found[0] for x in sorted(set(texts)) if (found := text_shape(x)) is not None))
+    return Texts(shapes_of(sorted(set(texts))))
+
+
+def shapes_of(texts: Iterable[Any]) -> tuple[Shape, ...]:
+    """The shapes of texts."""
+    return tuple(dict.fromkeys(found[0] for x in texts if (found := text_shape(x)) is not None))
 
 
 PYTHONS = {kind.name: kind for kind in (INT, FLOAT, COMPLEX, BOOL)}

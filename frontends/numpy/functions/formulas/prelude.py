@@ -22,6 +22,12 @@ T = TypeVar("T")
 FILE = __file__
 
 
+# -- numbers
+def power_of_ints(a: Any, b: Any) -> Any:
+    """a ** b of ints, where only the run time knows the sign of b."""
+    return a**b if b >= 0 else float(a) ** b
+
+
 # -- iterators
 def map_of(f: Any, items: Any) -> Any:
     """map(f, items)."""
@@ -193,6 +199,11 @@ def set_of(items: Any, made: Any) -> None:
     """set(items)."""
     for x in items:
         made.add(x)
+
+
+def dict_of_dict(d: Any) -> Any:
+    """dict(d)."""
+    return {key: value for key, value in d.items()}  # noqa: C416
 
 
 def dict_of(items: Any, made: Any) -> None:
@@ -487,9 +498,11 @@ def are_some_of_numpys(flags: Any, n: int) -> Any:
     return n == 0 or not np.all(flags)
 
 
-def are_some(flags: Any, n: int) -> Any:
-    """Whether some of n flags hold, or there are none."""
-    return n == 0 or np.any(flags)
+def are_some(flags: Any, n: int, k: int) -> Any:
+    """Whether some of n items are not of kind k, or there are none: a column of flags for each kind but the last."""
+    if k < len(flags):
+        return n == 0 or not np.all(flags[k])
+    return n == 0 or any(np.any(column) for column in flags)
 
 
 def table_of(columns: Any, dtype: Any) -> Any:

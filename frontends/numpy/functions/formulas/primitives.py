@@ -8,11 +8,12 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays import indexing
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import linspace
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape_arg
-from tracebuf.frontends.numpy.arrays.reshape import is_fortran, whole_number
+from tracebuf.frontends.numpy.arrays.reshape import as_view, is_fortran, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
 from tracebuf.frontends.numpy.functions.host import histograms, linalg
 from tracebuf.frontends.numpy.functions.host.calls import record
@@ -30,9 +31,18 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, traces
 from tracebuf.frontends.numpy.record.scalar_checks import compare_floats, unknown_origin
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyFloat, PyInt, Scalar, kind_of
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    GuardedRef,
+    NpScalar,
+    PyFloat,
+    PyInt,
+    Scalar,
+    kind_of,
+    storages_of,
+)
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import add, sub
+from tracebuf.ir.dims import add, product, sub
 from tracebuf.ir.types import C128, F16, F32, F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops.scalars import arith, casts
 from tracebuf.running.host import Direct, HostFunction, Passed, put_nothing
@@ -59,6 +69,25 @@ def refuse(r: Recorder, reason: str, instead: str) -> Any:
 def is_array(r: Recorder, x: Any) -> Any:
     """Whether a value is an array, not a number."""
     return isinstance(x, ArrayRef)
+
+
+@primitive
+def as_vector(r: Recorder, a: ArrayRef) -> ArrayRef | None:
+    """The elements of an array in C order, as a view; None where there is none."""
+    return as_view(r, a, (product(a.shape),))
+
+
+@primitive
+def check_apart(r: Recorder, a: ArrayRef, value: Any) -> None:
+    """Refuses a value that may be memory of `a`: NumPy reads elements that it has just stored."""
+    if isinstance(value, ArrayRef) and value.element is a.element and set(storages_of(a)) & set(storages_of(value)):
+        raise r.refuse("an array is stored through a.flat into its own memory", "b.copy()")
+
+
+@primitive
+def slice_range(r: Recorder, key: slice, n: Any) -> tuple[Any, ...]:
+    """The start, step and size of a slice over n elements."""
+    return tuple(map(as_int_value, indexing.slice_range(r, key, whole_number(r, n))))
 
 
 @primitive

@@ -11,11 +11,14 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from tracebuf.frontends.numpy.functions.formulas.primitives import (
+    as_vector,
     broadcast_view,
+    check_apart,
     check_writable,
     is_array,
     linspace_of_numbers,
     refuse,
+    slice_range,
 )
 from tracebuf.frontends.numpy.record.registry import formula
 
@@ -207,3 +210,18 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
         return
     for i in range(min(a.shape)):
         a[(i,) * a.ndim] = values[i % len(values)]
+
+
+def store_flat(a: Any, key: Any, value: Any) -> None:
+    """`a.flat[key] = value` of a slice: the elements of `value` in turn, as often as they are needed
+    (iter_ass_subscript of numpy/_core/src/multiarray/iterators.c)."""
+    check_writable(a)
+    check_apart(a, value)
+    values = np.ravel(value if isinstance(value, (np.ndarray, np.generic)) else np.array(value, a.dtype))
+    values, whole = values.astype(a.dtype, copy=False), as_vector(a)
+    start, step, count = slice_range(key, a.size)
+    if whole is not None and (len(values) == 1 or len(values) == count):
+        whole[key] = values
+    elif len(values) > 0:
+        for i in range(count):
+            a.flat[start + step * i] = values[i % len(values)]

@@ -240,16 +240,6 @@ def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
     return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
 
 
-@traces(pow)
-def power_of(r: Recorder, base: Any, exp: Any, mod: Any = None) -> Any:
-    """pow(a, b); with a modulus only of known ints."""
-    if mod is None and (is_traced(base) or is_traced(exp)):
-        return binary(r, "Pow", base, exp)
-    if any(map(is_traced, (base, exp, mod))):
-        raise r.refuse("pow() with a modulus", "a loop of x = x * x % m")
-    return ask(pow, base, exp, mod)
-
-
 @traces(sum)
 def sum_of(r: Recorder, items: Any, start: Any = 0) -> Any:
     """sum() of a tuple or list: one item after another."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -46,8 +46,13 @@ NOT_BY_ARRAYS = (np.block, np.histogramdd, np.copyto, np.place, np.putmask, np.f
 """Functions to which a list is another thing than its array."""
 
 
-FLOAT_OR_INT = OneOf((FLOAT, INT))
-"""The form of items of which a list's array is one of floats."""
+FLOATS = (FLOAT, Kind("np", F64), Kind("np", F64, "float"))
+"""The kinds of numbers of which a list's array is one of float64."""
+
+
+def are_floats(form: Any) -> TypeGuard[OneOf]:
+    """Whether items are of several kinds, of which a list's array is one of float64, unless all are ints."""
+    return isinstance(form, OneOf) and form.kinds != (INT,) and all(kind in (INT, *FLOATS) for kind in form.kinds)
 
 
 def may_be_empty(i: Evaluator, x: Record) -> bool:
@@ -58,7 +63,7 @@ def may_be_empty(i: Evaluator, x: Record) -> bool:
 def may_differ(i: Evaluator, x: Record) -> bool:
     """Whether the array of a list is another one, of float64 and one axis, if the list is empty, which it may be."""
     form = form_in(x)
-    return form != FLOAT_OR_INT and (not isinstance(form, Kind) or form.element is not F64) and is_open(i, x)
+    return not are_floats(form) and (not isinstance(form, Kind) or form.element is not F64) and is_open(i, x)
 
 
 def is_open(i: Evaluator, x: Record) -> bool:
@@ -85,10 +90,10 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
         if isinstance(form, Elements):
             same = dtype is None or dtype == form.element.dtype
             return (prelude.copied, tuple(held)) if same else converted(i, node, form, held, dtype)
-        if kind == FLOAT_OR_INT and dtype in (None, np.float64):
-            values.append(as_floats(i, x, held[:3], sure=dtype is not None))
+        if are_floats(kind) and dtype in (None, np.float64):
+            values.append(as_floats(i, x, kind, held[: len(kind.types)], sure=dtype is not None))
             dtypes.append(np.dtype(float))
-            held = held[3:]
+            held = held[len(kind.types) :]
             continue
         if isinstance(kind, OneOf) and len(kind.kinds) == 2 and kind.kinds[0] is None:
             check_none_left(i, x, held[0])
@@ -120,8 +125,8 @@ def tabulated(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None) ->
         wanted = known_dtype(i, node, made, form.item, ()) if not form.item.python else None
         if wanted is not None:
             return prelude.copied, (made.fields["column0"],)
-    if form.item == FLOAT_OR_INT and dtype in (None, np.float64):
-        return prelude.copied, (as_floats(i, made, columns(made), sure=dtype is not None),)
+    if are_floats(form.item) and dtype in (None, np.float64):
+        return prelude.copied, (as_floats(i, made, form.item, columns(made), sure=dtype is not None),)
     instead = "make an array before, and store its elements"
     raise i.refuse(node, f"the array of a list of items that are {form.words}", instead)
 
@@ -135,16 +140,22 @@ def check_none_left(i: Evaluator, x: Record, flags: ArrayRef) -> None:
         i.r.check(sure, UnsupportedError, reason)
 
 
-def as_floats(i: Evaluator, x: Record, held: Sequence[ArrayRef], sure: bool) -> Any:
+def as_floats(i: Evaluator, x: Record, form: OneOf, held: Sequence[ArrayRef], sure: bool) -> Any:
     """The column of items that are floats or ints, as floats; unless it is `sure` that they are wanted so, refused when
     the program runs where all are ints."""
-    flags, floats, ints = held
-    if not sure:
-        some = i.truth(ast.Pass(), i.call_function(prelude.are_some, [flags, x.fields[LENGTH]], {}))
+    n = len(form.kinds) - 1
+    flags, rest = list(held[:n]), list(held[n:])
+    numbers = [[rest.pop(0) for _ in kind.types][-1] for kind in form.kinds if kind is not None]
+    if not sure and INT in form.kinds:
+        given = [flags, x.fields[LENGTH], form.kinds.index(INT)]
+        some = i.truth(ast.Pass(), i.call_function(prelude.are_some, given, {}))
         reason = "the array of a list of floats and ints, and is of ints alone"
         if some is not True:
             i.r.check(i.r.constant(False, I1) if some is False else some.value, UnsupportedError, reason)
-    return i.call_function(np.where, [flags, floats, ints], {})
+    found = numbers.pop()
+    while flags:
+        found = i.call_function(np.where, [flags.pop(), numbers.pop(), found], {})
+    return found
 
 
 def converted(

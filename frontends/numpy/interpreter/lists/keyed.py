@@ -1,11 +1,11 @@
 """Dicts and sets whose keys only the run time knows: growing columns of keys and values, in the order of insertion, and
 a hash table of their numbers (formulas/hashing).
 
-Keys are ints, floats, known texts, or tuples of such; values are what growing lists hold, but for arrays. A dict is
-one of Python's while tracing until a key is met that only the run time knows, or a loop or a branch changes which keys
-there are: then the function is traced again, as for growing lists. `Counter`, `defaultdict` and `set()` begin as such
-dicts and sets. A view of one (`items`, `keys`, `values`) becomes a list of its items where it is used. What the order
-of a set's items decides is refused.
+Keys are ints, floats, known texts, texts of one int (text_keys), or tuples of such; values are what growing lists
+hold, but for arrays. A dict is one of Python's while tracing until a key is met that only the run time knows, or a loop
+or a branch changes which keys there are: then the function is traced again, as for growing lists. `Counter`,
+`defaultdict` and `set()` begin as such dicts and sets. A view of one (`items`, `keys`, `values`) becomes a list of its
+items where it is used. What the order of a set's items decides is refused.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import hashing, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order
-from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, into_columns, text_columns, unify_forms
+from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, into_columns, unify_forms
+from tracebuf.frontends.numpy.interpreter.lists.text_keys import distinct, is_whole, places, searched_text
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.identity import container_identity
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, reversed_of
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.callees import NestedFunction, Text
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     NOTHING,
@@ -49,11 +50,10 @@ from tracebuf.frontends.numpy.record.growing import (
 )
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import Raises
-from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import is_number
 from tracebuf.frontends.numpy.record.values import EITHER, INT, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import F64, I64, UI64
+from tracebuf.ir.types import F64, I64
 from tracebuf.location import Location
 
 MISSING = object()
@@ -74,7 +74,7 @@ def is_known_key(i: Evaluator, key: Any) -> bool:
         return all(is_known_key(i, k) for k in key)
     if isinstance(key, PyInt):
         return i.r.entry_only(key.expr)
-    return not is_traced(key) and type(key) is not Cond
+    return not is_traced(key) and type(key) is not Cond and not isinstance(key, Text)
 
 
 def note(i: Evaluator, d: dict[Any, Any], *pair: Any) -> None:
@@ -112,13 +112,8 @@ def check_forms(i: Evaluator, node: ast.AST, form: Several) -> None:
 def is_key(form: Form) -> bool:
     """Whether numbers or texts of a form are keys, or parts of such."""
     if isinstance(form, Texts):
-        return bool(form.known)
+        return bool(form.known) or distinct(form)
     return isinstance(form, Kind) and (is_whole(form) or form.element is F64) and form.python != EITHER
-
-
-def is_whole(form: Form) -> bool:
-    """Whether numbers of a form are ints that 64 bits hold."""
-    return isinstance(form, Kind) and form.element.dtype.kind in "iub" and form.element is not UI64
 
 
 def growing_lists(form: Form) -> bool:
@@ -201,33 +196,36 @@ def hashed(i: Evaluator, node: ast.AST, x: Record, key: Any) -> list[Any]:
         for a, b in zip(found, parts_of(wanted))
     )
     plain = not isinstance(form, Several) or form.of is tuple
+    parts = key if isinstance(key, tuple) else (key,)
     if not alike or not plain or not all(is_whole(k) or is_key(k) for k in found):
         reason = f"a {refusals.name_of(key)} as a key of a dict or set of keys that are {wanted.words}"
         raise i.refuse(node, reason, "use keys of one type")
-    parts = key if isinstance(key, tuple) else (key,)
     if any(type(part) is int and abs(part) >= 2**63 for part in parts):
         raise i.refuse(node, "a key of more than 64 bits of a dict or set by run-time keys", "use smaller ints")
     forms = parts_of(wanted)
-    return [searched(i.r, part, form) for part, form in zip(parts, forms, strict=True)]
+    return [number for part, form in zip(parts, forms, strict=True) for number in searched(i, node, part, form)]
 
 
-def searched(r: Recorder, x: Any, form: Form) -> NpScalar:
-    """A part of a key as the number that is looked for, Python's or NumPy's alike; a NaN is found by its identity."""
+def searched(i: Evaluator, node: ast.AST, x: Any, form: Form) -> list[NpScalar]:
+    """A part of a key as the numbers that are looked for, Python's or NumPy's alike; a NaN is found by its identity."""
+    r = i.r
     if isinstance(form, Texts):
-        return NpScalar(scalar_value(r, text_columns(r, x, form)[0], I64), I64)
+        if (found := searched_text(r, x, form)) is None:
+            raise i.refuse(node, "a text as a key beside texts that it may be equal to", "use keys of one form")
+        return [NpScalar(value, I64) for value in found]
     if not isinstance(form, Kind) or form.element is not F64:
-        return NpScalar(scalar_value(r, x, I64), I64)
+        return [NpScalar(scalar_value(r, x, I64), I64)]
     value = scalar_value(r, x, F64)
     r.check(is_number(r, value), UnsupportedError, "a NaN as a key of a dict or set by run-time keys")
-    return NpScalar(value, F64)
+    return [NpScalar(value, F64)]
 
 
 def key_columns(x: Record, held: Sequence[Any]) -> list[Any]:
     """Of columns, those of the ints that are looked for."""
-    found, place = [], 0
+    found, first = [], 0
     for kind in parts_of(key_form(x)):
-        place += len(kind.types)
-        found.append(held[place - 1])
+        found += [held[first + place] for place in places(kind)]
+        first += len(kind.types)
     return found
 
 
@@ -439,11 +437,11 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         made = begin(i, node, function, label)
         update(i, node, made, args[0])
         return made
+    if is_groups(args[0]) and function is dict:
+        return i.call_function(prelude.dict_of_dict, args, {})
     if view_in(args[0]) is not None and not is_keyed(args[0]):
         args = [listing(i, *view_in(args[0]))]  # type: ignore[misc]
     known = not (is_growing(args[0]) or (isinstance(args[0], ArrayRef) and args[0].ndim == 1))
-    if is_groups(args[0]):
-        raise i.refuse(node, "a dict or set made of a defaultdict(list) by run-time keys", "use its keys: list(d)")
     if is_keyed(args[0]) or (known and function is not Counter and place not in i.r.growth.rolled):
         return NotImplemented
     made = begin(i, node, function, label)

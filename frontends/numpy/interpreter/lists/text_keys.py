@@ -1,0 +1,124 @@
+"""Texts as keys of dicts and sets by run-time keys: known ones, and those of one int (f"point {k}"), by their shape and
+the int. Which shapes there may be beside each other: those of which no two texts are equal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate, combinations
+from typing import Any
+
+from tracebuf.frontends.numpy.numbers.operands import scalar_value
+from tracebuf.frontends.numpy.record.callees import Part, Shape, text_shape
+from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.growing import Form, Texts
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.values import Kind
+from tracebuf.frozen import frozen
+from tracebuf.ir.core import Value
+from tracebuf.ir.types import I1, I64, UI64
+from tracebuf.ops.scalars import arith
+
+
+@frozen()
+class Written:
+    """A text: what is before its int, the format of that, and what is after it. A known text has no format."""
+
+    before: str
+    spec: str | None = None
+    after: str = ""
+
+    def number(self, text: str) -> int | None:
+        """The int in a text of this shape; None if it is of another."""
+        digits = text.removeprefix(self.before).removesuffix(self.after)
+        if self.spec is None or not re.fullmatch(" *-?[0-9]{1,18}", digits):
+            return None
+        return int(digits) if self.text(int(digits)) == text else None
+
+    def text(self, number: int) -> str:
+        """The text with an int."""
+        return self.before + format(number, self.spec or "") + self.after
+
+    def differs(self, other: Written) -> bool:
+        """Whether no text of this shape is one of another."""
+        if self.spec is None and other.spec is None:
+            return self.before != other.before
+        if self.spec is None or other.spec is None:
+            known, open_ = (self, other) if self.spec is None else (other, self)
+            return not (known.before.startswith(open_.before) and known.before.endswith(open_.after))
+        begin = self.before.startswith(other.before) or other.before.startswith(self.before)
+        return not (begin and (self.after.endswith(other.after) or other.after.endswith(self.after)))
+
+
+def written(shape: Shape) -> Written | None:
+    """A text that is known, or has one int; None for any other."""
+    parts: list[Any] = [shape] if shape.of is Part else list(shape.parts)
+    holes = [part for part in parts if not isinstance(part, str)]
+    if not holes:
+        return Written("".join(parts))
+    (hole, *others) = holes
+    if others or not isinstance(hole, Shape) or hole.of is not Part or not is_int(hole.parts[0]):
+        return None
+    conversion, spec, _ = hole.fixed
+    if not re.fullmatch("0?[0-9]*d?", spec) or (conversion not in ("", "s") and hole.parts[0].name == "np"):
+        return None
+    at = parts.index(hole)
+    return Written("".join(parts[:at]), spec, "".join(parts[at + 1 :]))
+
+
+def is_int(kind: Any) -> bool:
+    """Whether a number is an int for certain, not a bool."""
+    return isinstance(kind, Kind) and is_whole(kind) and kind.element is not I1 and not kind.python
+
+
+def is_whole(form: Form) -> bool:
+    """Whether numbers of a form are ints that 64 bits hold."""
+    return isinstance(form, Kind) and form.element.dtype.kind in "iub" and form.element is not UI64
+
+
+def distinct(form: Texts) -> bool:
+    """Whether texts of different shapes, or of different ints, always differ."""
+    shapes = [written(shape) for shape in form.shapes]
+    known = [shape for shape in shapes if shape is not None]
+    return len(known) == len(shapes) and all(a.differs(b) for a, b in combinations(known, 2))
+
+
+def searched_text(r: Recorder, x: Any, form: Texts) -> list[Value] | None:
+    """A text as the numbers that are looked for: its shape if there are several, and the int of each; -1 and zeros for
+    one of another shape. None where it cannot be told from the others."""
+    if type(x) is Cond:
+        arms = [searched_text(r, arm, form) for arm in x.arms]
+        if arms[0] is None or arms[1] is None:
+            return None
+        return [r.emit(arith.Select.of(x.condition, *pair)) for pair in zip(*arms, strict=True)]
+    given = text_shape(x)
+    if given is None:
+        return None
+    which, number = number_in(r, x, *given, form)
+    several = len(form.shapes) > 1 or bool(form.known)
+    apart = type(x) is str or distinct(Texts((*form.shapes, given[0])))
+    if which < 0 and not (several and apart):
+        return None
+    nothing = r.constant(0, I64)
+    numbers = [number if k == which else nothing for k, shape in enumerate(form.shapes) for _ in shape.kinds()]
+    return [*([r.constant(which, I64)] if several else []), *numbers]
+
+
+def number_in(r: Recorder, x: Any, shape: Shape, numbers: Sequence[Any], form: Texts) -> tuple[int, Value]:
+    """Which shape a text is of, -1 for none, and its int, or 0."""
+    if shape in form.shapes:
+        return form.shapes.index(shape), scalar_value(r, numbers[0], I64) if numbers else r.constant(0, I64)
+    for k, other in enumerate(form.shapes if type(x) is str else ()):
+        of = written(other)
+        if of is not None and (number := of.number(x)) is not None:
+            return k, r.constant(number, I64)
+    return -1, r.constant(0, I64)
+
+
+def places(form: Form) -> list[int]:
+    """Of the columns of a part of a key, those that are looked for: the number; of a text its shape and its ints."""
+    if not isinstance(form, Texts):
+        return [len(form.types) - 1]
+    kinds = [kind for shape in form.shapes for kind in shape.kinds()]
+    first = len(form.types) - sum(len(kind.types) for kind in kinds)
+    return [end - 1 for end in accumulate((len(kind.types) for kind in kinds), initial=first) if end]

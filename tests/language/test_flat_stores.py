@@ -1,0 +1,87 @@
+"""Stores through `a.flat`: of one element, of slices, of all; whatever the array's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, refused
+
+
+def diagonal(c, x):
+    c.flat[:: c.shape[0] + 1] += x
+    return c
+
+
+def in_turn(c, x):
+    c.flat[1:-2:2] = [1, 2, 3]
+    c.T.flat[:3] = x
+    return c
+
+
+def whole(c, x):
+    c.flat = x
+    d = np.zeros((3, 2))
+    d.flat = np.arange(4)
+    return c, d
+
+
+def elements(c, x):
+    c.flat[0] = x
+    c.flat[-1] += 2
+    for i in range(c.size):
+        c.flat[i] += i
+    return c.flat[c.size // 2]
+
+
+def of_views(c, x):
+    c.flat[...] = np.arange(3.0) * x
+    c[1:].flat[::2] = 7
+    c[:, 1:].flat[::-2] = [1.5, 2]
+    return c
+
+
+def of_itself(c, x):
+    c.flat[::2] = c.copy()
+    c.flat[1:] = np.zeros(0)
+    return c
+
+
+def out_of_bounds(c, x):
+    c.flat[40] = 1
+    return c
+
+
+LAYOUTS = {
+    "square": np.arange(9.0).reshape(3, 3),
+    "int": np.arange(12, dtype=np.int32).reshape(3, 4),
+    "float32": np.zeros((2, 5), np.float32),
+    "one": np.ones((1, 1)),
+    "transposed": np.zeros((4, 3)).T,
+    "strided": np.zeros((4, 6))[::2, ::3],
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("f", [diagonal, in_turn, whole, elements, of_views, of_itself, out_of_bounds])
+def test_stores(f: Callable[..., Any], layout: str) -> None:
+    agree(f, LAYOUTS[layout], 2.5)
+
+
+def test_what_numpy_reads_while_it_stores_is_refused() -> None:
+    def f(a):
+        a.flat[1:] = a[:-1]
+        return a
+
+    refused(f, np.arange(5.0))
+
+
+def test_a_value_that_does_not_fit() -> None:
+    def f(a):
+        a.flat[::2] = 300
+        return a
+
+    agree(f, np.zeros(4, np.uint8))
