@@ -391,6 +391,25 @@ def test_what_is_nested_too_deep_for_the_tracer_is_refused() -> None:
         tracebuf.bufferize(nested)(np.ones(3), list(range(39)))
 
 
+def quicksort_of_all(a, lo=0, hi=None):
+    if hi is None:
+        hi = len(a) - 1
+    if lo < hi:
+        i = lo
+        for j in range(lo, hi):
+            if a[j] < a[hi]:
+                a[i], a[j] = a[j], a[i]
+                i += 1
+        a[i], a[hi] = a[hi], a[i]
+        quicksort_of_all(a, lo, i - 1)
+        quicksort_of_all(a, i + 1, hi)
+    return a
+
+
+def test_an_argument_that_is_none_at_first() -> None:
+    climb(quicksort_of_all, (np.array([5.0, 2, 9, 1, 7, 3.5, 8, 0.5]),), again=[(np.zeros(0),)])
+
+
 NO_ROOM = """
 import inspect, sys, warnings
 import numpy as np

@@ -296,3 +296,18 @@ def test_programs_over_containers_climb() -> None:
         return p, p.a, [p.items, a]
 
     climb(f, (Box(A, [A, A * 2]), A, 3), again=[(Box(A, [A, A * 2]), A + 1, 1)])
+
+
+COUNTS = np.arange(3)
+
+
+def test_an_array_from_outside_that_only_a_later_call_stores_to() -> None:
+    """It stays as it was for the rungs that follow."""
+
+    def counted(a):
+        for x in a:
+            COUNTS[0] += int(x) + 1
+        return COUNTS.sum()
+
+    climb(counted, (np.zeros(0),), again=[(np.zeros(2),)])
+    assert COUNTS[0] == 0

@@ -154,8 +154,10 @@ def climb(
     assert isinstance(f, BufferizedFunction)
     traced = traced_call(f, args, source)
     captured = captured_arrays(traced[0]) if isinstance(traced, tuple) else []
-    reference = reference_of(function, captured)
-    alike, again = ([(*values, *captured) for values in calls] for calls in ([args, *alike], again))
+    named = [x for x in arrays_named(function) if not any(x is y for y in captured)]  # met by other calls, perhaps
+    reference, of_others = (reference_of(function, arrays) for arrays in (captured, [*captured, *named]))
+    alike = [(*values, *captured) for values in [args, *alike]]
+    again = [(*values, *captured, *named) for values in again]
     args = alike[0]
     parts = parts_of_calls(f, args, traced[0].hidden if isinstance(traced, tuple) else ())
     tolerance = tolerance_of(tolerance, (*alike, *again), source)
@@ -163,17 +165,18 @@ def climb(
     base = Rules(tolerance, donated=frozenset(f._names.index(name) for name in donate))
     base = replace(base, order_is_open=partial(is_order_open, f, args[: len(args) - len(captured)]))
     stored, program = interpreters(traced, eager, parts, strategies, base, source)
-    for values, expected in (*eager, *((values, call(reference, values)) for values in again)):
+    for values, expected in (*eager, *((values, call(of_others, values)) for values in again)):
+        held = len(captured) if any(values is x for x in alike) else len(captured) + len(named)
         with rung("native" if values is args else "native, again", source) as name:
             # another call may run another specialisation, which may store to other arguments
             rules = replace(base, stored=stored if values is args else None)
             if expected.beyond and not expected.variants:
-                anew = traced_call(f, values[: len(values) - len(captured)], source)
+                anew = traced_call(f, values[: len(values) - held], source)
                 expected = with_variants(expected, anew, values, parts)
             if values is not args:
-                rules = replace(rules, order_is_open=partial(is_order_open, f, values[: len(values) - len(captured)]))
+                rules = replace(rules, order_is_open=partial(is_order_open, f, values[: len(values) - held]))
             with compiling(f, traced, program if values is args else None, strategies):
-                native(f, values, len(captured), expected, rules, name, source)
+                native(f, values, held, expected, rules, name, source)
             if quick and values is args:
                 plainly = bufferize(donate_optional=donate, tier="quick")(function)
                 with rung("native, quick", source) as name, compiling(plainly, traced, program, strategies):
@@ -249,6 +252,19 @@ def parts_of_calls(f: BufferizedFunction, args: Sequence[Any], hidden: tuple[Hid
 def captured_arrays(call: Call) -> list[Any]:
     """The captured arrays that a trace has met; on the ladder they follow the arguments."""
     return [h.value() for h in call.hidden if h.root is None]
+
+
+def arrays_named(function: types.FunctionType, seen: tuple[Any, ...] = ()) -> list[Any]:
+    """The arrays among the globals that a function uses, and those of its module that it calls."""
+    found: list[Any] = []
+    for name in sorted(names_used(function.__code__) & function.__globals__.keys()):
+        x = function.__globals__[name]
+        x = getattr(x, "__wrapped__", x) if getattr(x, "__tracebuf__", False) else x
+        if type(x) is np.ndarray:
+            found.append(x)
+        elif isinstance(x, types.FunctionType) and x.__module__ == function.__module__ and x not in (function, *seen):
+            found += arrays_named(x, (function, *seen))
+    return [x for k, x in enumerate(found) if not any(x is y for y in found[:k])]
 
 
 def reference_of(
