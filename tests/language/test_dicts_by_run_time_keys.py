@@ -10,7 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
-from tests.support.params import one_in
+from tests.support.params import one_in, slow_but
 from tracebuf.errors import UnsupportedError
 
 DIGITS = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4])
@@ -324,8 +324,6 @@ REFUSED = {
     "a dict changes in a loop over it": "d[x] = 1\nfor i, k in enumerate(d):\n    d[k + 1] = 1",
     "taken out of a dict in a loop over it": "d[x] = 1\nfor k in d:\n    del d[k]\n    break",
     "no certain order": "s.add(x)\nfor k in s:\n    x = k",
-    "`.sort` of a defaultdict": "g = defaultdict(list)\ng[x].append(x)\ng[x].sort()",
-    "a call of isinstance with a defaultdict": "g = defaultdict(list)\ng[x].append(x)\nx = isinstance(g, dict)",
     "function of NumPy's of a dict": "d[x] = 1\nnp.array(d.values())",
     "uint64": "s.add(np.uint64(x))",
 }
@@ -448,4 +446,33 @@ def test_a_dict_of_a_defaultdict_of_lists() -> None:
         return d, e, sorted(set(d))
 
     for keys in ([0, 1, 0], [0]):
+        agree(f, np.array(keys))
+
+
+def by_key(keys):
+    d = defaultdict(list)
+    for i, k in enumerate(keys):
+        d[int(k)].append(i)
+    return d
+
+
+USES_OF_LISTS = {
+    "in order": "sorted(d.items())",
+    "pairs": "[(k, x) for k, x in sorted(d.items())]",
+    "list": "list(d.items()), list(d.values())",
+    "dict": "dict(sorted(d.items()))",
+    "longest": "max(d.values(), key=len)",
+    "longest item": "max(d.items(), key=lambda item: len(item[1]))",
+    "arrays": "{k: np.array(x) for k, x in d.items()}",
+    "sort": "[x.sort() for x in d.values()], d",
+    "class": "isinstance(d, dict), isinstance(d, list)",
+    "some": "{k: x for k, x in d.items() if len(x) > 1}",
+}
+
+
+@pytest.mark.parametrize("use", slow_but(("in order", "arrays"), USES_OF_LISTS))
+def test_the_lists_of_a_defaultdict_as_other_lists(use: str) -> None:
+    text = f"def f(keys):\n    d = by_key(keys)\n    return {USES_OF_LISTS[use]}"
+    f = tracebuf.bufferize(program(text, by_key=by_key, np=np))
+    for keys in ([3, 1, 2, 1, 0, 3, 2], [2, 2]):
         agree(f, np.array(keys))

@@ -235,3 +235,21 @@ def test_known_texts_are_compared_in_the_trace() -> None:
     assert "host_call" not in bufferize(f).lower(np.ones(3)).as_text()
     for dtype in (float, np.int16, np.int64):
         agree(f, np.arange(3).astype(dtype))
+
+
+def places(v, p):
+    by_name = "{:.{}f}".format(v[0], p), "{:{w}.{p}f}".format(v[1], p=p, w=9)
+    return f"{v[0]:.{p}f}", f"{v[1]:{p + 6}.{p}e}|{p:>{p}}", by_name, format(v[0], f".{p}f"), [f"{x:.{p}f}" for x in v]
+
+
+def built(v, p):
+    first, second = f"%.{p}f", "{:." + str(p) + "f}"
+    d = {f"lag{k}": v[k % 2] for k in range(p)}
+    d[f"p{p}"] = 1.0
+    return first % v[0], second.format(v[0]), d, d[f"p{p}"], d.get(f"q{p}", 3)
+
+
+@pytest.mark.parametrize("f", [places, built])
+def test_formats_with_ints_of_the_call(f: Any) -> None:
+    for p in (2, 3):
+        agree(f, np.array([1.23456, -7.5]), p)

@@ -131,3 +131,13 @@ def test_an_element_that_is_an_array_of_its_own_and_bits_of_one_that_is_read() -
 
     alike(last, (floats(1, 5), floats(4), 2), (floats(2, 3), floats(4), 2))
     alike(fewest, (floats(4), 4))
+
+
+def test_a_loop_whose_end_is_an_empty_if() -> None:
+    def f(a, b):
+        if a[0] == a[0]:
+            t = 1
+        while 2 and a.sum() and (t is b):
+            pass
+
+    ladder.climb(f, (np.arange(1, 2), np.ones(1)))

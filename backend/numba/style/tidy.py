@@ -163,7 +163,8 @@ class _Tidier:
         """A loop that ends by a number that its branches have set, as one that they end; one that ends at its top, as
         `while condition:`."""
         body = [x for x in s.body if not comment_of(x)]
-        ends = (x for x in body if isinstance(x, ast.If) and not x.orelse and isinstance(x.body[0], ast.Break))
+        ifs = (x for x in body if isinstance(x, ast.If) and not x.orelse)
+        ends = (x for x in ifs if any(isinstance(y, ast.Break) for y in x.body[:1]))  # one may be empty by now
         if (end := next(ends, None)) is not None and len(names := read(end.test)) == 1:
             (name,), before = names, body[: body.index(end)]
             k = next((k for k in reversed(range(len(before))) if not self._counts(before[k], s)), -1)

@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
 from tracebuf.frontends.numpy.functions.formulas.nditer import NdIter
 from tracebuf.frontends.numpy.interpreter import folds, iterators, text_questions, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, as_int_value, truth, unary
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
@@ -69,6 +70,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     found = texts.made(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found
+    args = [*args[:1], *(settled(i.r, x) for x in args[1:])] if function is format else args
     texts.check_handed(i.r, function, args)
     if isinstance(function, types.FunctionType) and function in HANDLERS:
         return call_as(function, HANDLERS[function], (i, node), args, kwargs)

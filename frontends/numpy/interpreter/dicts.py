@@ -20,6 +20,7 @@ from tracebuf.frontends.numpy.functions.formulas import hashing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references, rows
+from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, in_order
 from tracebuf.frontends.numpy.record import refusals
@@ -49,6 +50,7 @@ def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
         return i.r.static_int(key.expr, "the key of a dict")
     if isinstance(key, tuple):
         return tuple(key_of(i, node, k) for k in key)
+    key = settled(i.r, key)
     if is_traced(key) or isinstance(key, Text):
         raise i.refuse(node, "a key of a dict that is only known at run time", "index an array, or np.where")
     if isinstance(key, Record):

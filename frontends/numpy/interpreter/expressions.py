@@ -47,6 +47,7 @@ from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, picked, references
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
+from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
@@ -293,9 +294,7 @@ class Expressions(Comprehensions):
         if type(value) is Cond and not of_texts and (node.format_spec is not None or node.conversion > 0):
             self.at(node)
             check_one_type(self.r, value)
-        spec = self.expr(node.format_spec, env) if node.format_spec is not None else ""
-        if not isinstance(spec, str):
-            raise self.refuse(node, "a format that depends on values", "write the format out")
+        spec = "" if node.format_spec is None else self.format_spec(node.format_spec, env)
         self.at(node)
 
         def formatted(x: Any) -> Text:
@@ -306,6 +305,13 @@ class Expressions(Comprehensions):
         if spec and (split := of_each_origin(self.r, value)) is not None:
             return Text((Part(self.by_type(node, (split,), env, lambda x: texts.joined_text([formatted(x)]))),))
         return formatted(value)
+
+    def format_spec(self, node: ast.expr, env: Env) -> str:
+        """The format in an f-string: ints in it are made part of the call's key."""
+        found = settled(self.r, self.expr(node, env))
+        if not isinstance(found, str):
+            raise self.refuse(node, "a format that depends on values", "write the format out")
+        return found
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))
@@ -330,6 +336,7 @@ class Expressions(Comprehensions):
             check_steady(self.r, a, b)
         if (found := keyed.operate(self, node, name, a, b)) is not NotImplemented:
             return found
+        a = settled(self.r, a) if name == "Mod" else a
         if isinstance(a, str) and name == "Mod":
             return texts.percent(self, node, a, b)
         if is_growing(a) or is_growing(b):
@@ -786,6 +793,8 @@ class Expressions(Comprehensions):
             if (found := records.in_class(base.__mro__, name)) is records.MISSING:
                 raise Raises(AttributeError(f"type object '{base.__name__}' has no attribute '{name}'"))
             return found if isinstance(found, NestedFunction) else records.from_class(self, node, base, found, name)
+        if name == "format" and isinstance(known := settled(self.r, base), str):
+            return ask(getattr, known, name)
         for methods in (texts.method, text_questions.method):
             if (found := methods(base, name)) is not NotImplemented:
                 return found

@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, references
+from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text
 from tracebuf.frontends.numpy.record.cond import Cond, ends
@@ -336,24 +337,39 @@ def formatted(
     i: Evaluator, node: ast.AST, template: str, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Text | str:
     """template.format(*args, **kwargs)."""
-    parts, place = [], 0
-    pieces: list[tuple[str, str | None, str | None, str | None]] = ask(list, Formatter().parse(template))
-    for before, name, spec, conversion in pieces:
+    place = 0
+
+    def value(name: str) -> Any:
+        nonlocal place
+        if name and not name.isdigit():
+            return ask(operator.getitem, kwargs, name)
+        at = int(name) if name else place
+        if at >= len(args):
+            raise Raises(IndexError(f"Replacement index {at} out of range for positional args tuple"))
+        place += 1
+        return args[at]
+
+    parts = []
+    for before, name, spec, conversion in pieces(i, template):
         parts.append(Text((before,)))
         if name is None:
             continue
-        if (spec and "{" in spec) or not (name == "" or name.isidentifier() or name.isdigit()):
-            raise refused(i.r, "this format of what only the run time knows")
-        if name and not name.isdigit():
-            value = ask(operator.getitem, kwargs, name)
-        else:
-            at = int(name) if name else place
-            if at >= len(args):
-                raise Raises(IndexError(f"Replacement index {at} out of range for positional args tuple"))
-            value = args[at]
-            place += 1
-        parts.append(formatted_value(i, node, value, spec or "", conversion or ""))
+        x, own = value(name), []
+        for text, inner, *more in pieces(i, spec or ""):
+            known = "" if inner is None else settled(i.r, text_of(i, node, value(inner)))
+            if any(more) or not isinstance(known, str):
+                raise refused(i.r, "this format of what only the run time knows")
+            own += [text, known]
+        parts.append(formatted_value(i, node, x, "".join(own), conversion or ""))
     return joined_text(parts)
+
+
+def pieces(i: Evaluator, template: str) -> list[tuple[str, str | None, str | None, str | None]]:
+    """What string.Formatter finds in a template; what names attributes or items is refused."""
+    found: list[tuple[str, str | None, str | None, str | None]] = ask(list, Formatter().parse(template))
+    if not all(name is None or name == "" or name.isidentifier() or name.isdigit() for _, name, _, _ in found):
+        raise refused(i.r, "this format of what only the run time knows")
+    return found
 
 
 def percent(i: Evaluator, node: ast.AST, template: str, values: Any) -> Text | str:

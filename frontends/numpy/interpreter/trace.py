@@ -171,11 +171,14 @@ def trace_as_lists_grow(
         except UnsupportedError as refusal:
             growth.effort.discard(kept)
             if growth.effort.is_spent:
-                raise
+                raise of_any or refusal from None
             if growth.sized is None and refusal.reason == TOO_MUCH[0]:
                 raise Sized from None
             first = not growth.rolled and not growth.known
             if not growth.begin():
+                if growth.list_groups():
+                    of_any = refusal
+                    continue
                 if growth.hurried or growth.holds_ragged:  # again, one by one, or with arrays of known sizes only
                     lengths = growth.any_lengths and not growth.holds_ragged
                     of_any = refusal if growth.holds_ragged else of_any

@@ -545,6 +545,8 @@ class Growth:
         refuses one without."""
         self.any_lengths = True
         """Whether lists may hold arrays of any length."""
+        self.groups: set[Location] = set()
+        """Where a defaultdict(list) is made whose lists are not like others (interpreter/lists/groups)."""
         self.untraced: dict[Any, UnsupportedError] = {}
         """The functions of SciPy that are called as they are, and why they cannot be traced."""
 
@@ -560,11 +562,21 @@ class Growth:
         self.untraced[function] = refusal.with_traceback(None)
         raise Regrow
 
+    def list_groups(self) -> bool:
+        """Begins a tracing in which the lists of each defaultdict(list) are like others, after one that was refused;
+        whether there are any."""
+        if self.groups <= self.rolled:
+            return False
+        self.long |= self.groups
+        self.found, self.found_nested = {}, True
+        self.begin()
+        return True
+
     def assume_items(self) -> bool:
         """Begins a tracing for lists that have items, after one that was refused; whether there is a point in that."""
         if self.assumes_items or not self.forked:
             return False
-        self.assumes_items, self.found = True, {}
+        self.assumes_items, self.any_lengths, self.found = True, True, {}
         self.begin()
         return True
 

@@ -3,7 +3,7 @@
 It is an object of other containers: the numbers of the lists by key, the items of all lists in the order in which they
 were appended, for each the place of the next one in its list, and for each list its first and last place and its
 length. What `d[k]` gives is a reference to a list (`GroupRef`), which is read where it is used; `append` and `extend`
-are all that changes it.
+are all that changes it. Where that is not enough, the function is traced again with lists like others (`list_groups`).
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ def begin(i: Evaluator, node: ast.AST, label: Location) -> Record:
         return keyed.begin_with_default(i, node, replace(label, text="lists"), list)
     i.r.heap.own(made, i.r)
     i.r.heap.known[made].label = label
+    growth.groups.add(label)
     if form is NOTHING:
         made.fields["numbers"] = keyed.empty(i, node, NOTHING, dict)
         return made

@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.functions.formulas import hashing, prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order
 from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, into_columns, unify_forms
-from tracebuf.frontends.numpy.interpreter.lists.text_keys import distinct, is_whole, places, searched_text
+from tracebuf.frontends.numpy.interpreter.lists.text_keys import distinct, is_settled, is_whole, places, searched_text
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.identity import container_identity
@@ -74,7 +74,9 @@ def is_known_key(i: Evaluator, key: Any) -> bool:
         return all(is_known_key(i, k) for k in key)
     if isinstance(key, PyInt):
         return i.r.entry_only(key.expr)
-    return not is_traced(key) and type(key) is not Cond and not isinstance(key, Text)
+    if isinstance(key, Text):
+        return all(is_settled(i.r, part) for part in key.open)
+    return not is_traced(key) and type(key) is not Cond
 
 
 def note(i: Evaluator, d: dict[Any, Any], *pair: Any) -> None:

@@ -1,5 +1,6 @@
 """Texts as keys of dicts and sets by run-time keys: known ones, and those of one int (f"point {k}"), by their shape and
-the int. Which shapes there may be beside each other: those of which no two texts are equal."""
+the int. Which shapes there may be beside each other: those of which no two texts are equal. Texts of ints that may be
+part of the call's key are known where that is needed."""
 
 from __future__ import annotations
 
@@ -9,11 +10,11 @@ from itertools import accumulate, combinations
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
-from tracebuf.frontends.numpy.record.callees import Part, Shape, text_shape
+from tracebuf.frontends.numpy.record.callees import Part, Shape, Text, text_shape
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import Form, Texts
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import Kind
+from tracebuf.frontends.numpy.record.values import Kind, PyInt
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I1, I64, UI64
@@ -122,3 +123,23 @@ def places(form: Form) -> list[int]:
     kinds = [kind for shape in form.shapes for kind in shape.kinds()]
     first = len(form.types) - sum(len(kind.types) for kind in kinds)
     return [end - 1 for end in accumulate((len(kind.types) for kind in kinds), initial=first) if end]
+
+
+def settled(r: Recorder, x: Any) -> Any:
+    """A text whose only numbers are ints that may be part of the call's key, as a known one, which makes them so; any
+    other value as it is."""
+    if not isinstance(x, Text) or not all(is_settled(r, part) for part in x.open):
+        return x
+    known = (p if isinstance(p, str) else settled_part(r, p) for p in x.parts)
+    return "".join(known)
+
+
+def is_settled(r: Recorder, part: Part) -> bool:
+    """Whether a part of a text is an int that may be part of the call's key."""
+    return isinstance(part.value, PyInt) and r.entry_only(part.value.expr)
+
+
+def settled_part(r: Recorder, part: Part) -> str:
+    """A part of a text that `is_settled`."""
+    assert isinstance(part.value, PyInt)
+    return format(r.static_int(part.value.expr, "a text"), part.spec)
