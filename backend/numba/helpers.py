@@ -43,8 +43,8 @@ _helper('''
     def fmin(a, b):
         return a if a <= b or np.isnan(b) else b
 ''')
-for _name in EXTREMES:
-    _helper(HELPERS[_name].replace(_name, _name + OF_HALVES, 1))
+for _name, _old, _new in zip(EXTREMES, ("> b", "< b", "", ""), (">= b", "<= b", "", "")):  # of equal halves the first
+    _helper(HELPERS[_name].replace(_name, _name + OF_HALVES, 1).replace(_old, _new).replace("second", "first"))
 _helper('''
     def as_int64(x):
         """A float as an integer; what does not fit becomes the least one."""
