@@ -211,7 +211,7 @@ def test_a_store_that_an_item_would_show_is_refused() -> None:
         agree(f, np.arange(5.0))  # one by one
 
 
-def test_other_dtypes_and_axes_are_refused() -> None:
+def test_other_dtypes_and_other_axes_of_any_length_are_refused() -> None:
     def dtypes(v):
         parts = []
         for k in range(len(v)):
@@ -222,7 +222,7 @@ def test_other_dtypes_and_axes_are_refused() -> None:
         m = np.outer(v, v)
         parts = []
         for k in range(len(v)):
-            parts.append(m[v > v[k]])
+            parts.append(m[:, v > v[k]])
         return [p.sum() for p in parts]
 
     for f in (dtypes, axes):
@@ -238,3 +238,44 @@ def test_a_comprehension_of_many() -> None:
         return parts[-1], parts[k].sum(), len(parts)
 
     agree(f, np.arange(150.0), 77)
+
+
+ROWS = """
+    parts, d = [], {}
+    for k in np.unique(labels):
+        parts.append(x[labels == k])
+        d[int(k)] = x[labels == k]
+"""
+USES_OF_ROWS = {
+    "returned": "parts",
+    "dict": "d",
+    "means": "[p.mean(axis=0) for p in parts], np.array([p.mean(axis=0) for p in parts])",
+    "joined": "np.concatenate(parts), np.vstack(parts), len(parts)",
+    "item": "parts[len(parts) // 2]",
+    "read": "parts[-1].sum(), parts[0].shape, [p[0].copy() for p in parts]",
+    "longest": "max(parts, key=len)",
+    "values": "[p.sum() for p in d.values()], sorted((k, len(p)) for k, p in d.items())",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(("returned", "joined"), USES_OF_ROWS))
+def test_rows_that_data_select(name: str) -> None:
+    f = bufferize(program(f"def f(x, labels):{ROWS}    return {USES_OF_ROWS[name]}", np=np))
+    labels = np.array([0, 1, 2, 1, 0, 3, 2])
+    for x in (np.arange(14.0).reshape(7, 2), np.arange(42, dtype=np.int32).reshape(7, 2, 3), np.ones((7, 0))):
+        agree(f, x, labels)
+        agree(f, x[:1], labels[:1])
+
+
+def test_segments_of_rows() -> None:
+    def f(x, t):
+        segments, start = [], 0
+        for i in range(1, len(t)):
+            if t[i] - t[i - 1] > 1:
+                segments.append(x[start:i])
+                start = i
+        segments.append(x[start:])
+        return [s.sum(axis=0) for s in segments if len(s) > 1], np.vstack(segments)
+
+    for t in ([0, 1, 2, 4, 5, 9], [0], [1, 3, 5]):
+        agree(f, np.arange(2.0 * len(t)).reshape(-1, 2), np.array(t))

@@ -18,9 +18,14 @@ from tracebuf.frontends.numpy.record.regions import Frame, Regions
 from tracebuf.frontends.numpy.record.values import ArrayRef, Storage
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
+from tracebuf.ir.types import ScalarType
 from tracebuf.location import Location
 
 OWN = "append a copy, which the list alone has: items.append(x.copy())"
+
+
+Sort = tuple[ScalarType, int]
+"""The element type of an array, and how many axes it has: arrays of two sorts are two objects."""
 
 
 @frozen(eq=False)
@@ -50,12 +55,12 @@ class HeldArrays:
         self.stores: list[Event] = []
         self.read: list[Event] = []
         """Of those held: copies that were read from lists."""
-        self.shared = False
-        """Whether a list may hold an array that something else holds too, or twice."""
-        self.viewed = False
-        """Whether one may hold a view of memory that is the function's own, all whose elements are side by side."""
-        self.shared_in_dicts = False
-        """Whether a dict by run-time keys may."""
+        self.shared: set[Sort] = set()
+        """Of which sorts a list may hold an array that something else holds too, or twice."""
+        self.viewed: set[Sort] = set()
+        """Of which one may hold a view of memory that is the function's own, all whose elements are side by side."""
+        self.shared_in_dicts: set[Sort] = set()
+        """Of which a dict by run-time keys may hold one that is shared."""
         self.copied = False
         """Whether arrays of one list are in another too."""
         self.waiting: list[tuple[Event, Event]] = []
@@ -88,10 +93,10 @@ class HeldArrays:
             known = any(self.may_be_now(one.storage, end.storage) and not one.excludes(now) for one in self.held)
             new = all(self.made.get(one.storage) is one and not now.loops - one.loops for one in made)
             if made and new and not known and end is ref and not end.is_whole and is_own_row(end, made):
-                self.viewed = True
+                self.viewed.add(sort_of(ref))
             elif not made or not new or known or not end.is_whole or end is not ref:
-                self.shared = True
-                self.shared_in_dicts |= in_dict
+                self.shared.add(sort_of(ref))
+                self.shared_in_dicts |= {sort_of(ref)} if in_dict else set()
             self.held.append(now)
             for store in self.stores:
                 self.check(r, now, store)
@@ -191,6 +196,11 @@ class HeldArrays:
         refs = [x for x in values if isinstance(x, ArrayRef)]
         if len(refs) > 1 and any(self.is_touched(x, self.held) for x in refs):
             raise r.refuse("`is` of an array that a list of run-time length may hold", "compare numbers")
+
+
+def sort_of(ref: ArrayRef) -> Sort:
+    """The sort of an array."""
+    return ref.element, ref.ndim
 
 
 def is_own_row(ref: ArrayRef, made: Iterable[Event]) -> bool:

@@ -53,6 +53,8 @@ from tracebuf.frontends.numpy.record.growing import (
     Several,
     Texts,
     Unfilled,
+    arrays_of,
+    axes_of,
     filled,
     form_in,
     is_growing,
@@ -317,7 +319,9 @@ class Results:
         read = any(held.is_touched(x, held.read) for x in touched)
         several = len({id(end.storage) for x in touched for end in ends(x)}) > 1
         twice = any(
-            held.viewed or (held.shared_in_dicts if is_keyed(x) else held.shared) for x in self.arrays_returned
+            (a.element, axes_of(a)) in held.viewed | (held.shared_in_dicts if is_keyed(x) else held.shared)
+            for x in self.arrays_returned
+            for a in arrays_of(form_in(x))
         )
         if twice or (self.arrays_returned and (held.copied or touched)) or (read and (held.shared or several)):
             reason = "an array is returned that may be an item of a list of run-time length, and an argument or"

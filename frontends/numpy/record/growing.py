@@ -93,10 +93,10 @@ class Elements:
 
 @frozen()
 class Ragged:
-    """What an item is that is an array of one axis, of any length: the number of a list of its elements (`item`), as of
-    lists that are items."""
+    """What an item is that is an array whose first axis is of any length: the number of a list of its elements, or of
+    its parts along that axis (`item`), as of lists that are items."""
 
-    item: Kind
+    item: Kind | Elements
 
     @property
     def element(self) -> ScalarType:
@@ -106,7 +106,7 @@ class Ragged:
     @property
     def shape(self) -> tuple[Dim, ...]:
         """The sizes that all have."""
-        return ()
+        return self.item.shape if isinstance(self.item, Elements) else ()
 
     @property
     def types(self) -> tuple[ScalarType, ...]:
@@ -116,7 +116,14 @@ class Ragged:
     @property
     def words(self) -> str:
         """For messages."""
-        return f"an array of {self.element.dtype} of one axis"
+        axes = f"{1 + len(self.shape)} axes" if self.shape else "one axis"
+        return f"an array of {self.element.dtype} of {axes}"
+
+
+def ragged_of(form: Elements) -> Ragged:
+    """The form of arrays like one, but of any length."""
+    rest = form.shape[1:]
+    return Ragged(Elements(form.element, rest) if rest else Kind("np", form.element))
 
 
 @frozen()
@@ -293,13 +300,19 @@ def arrays_of(form: Form | Unfilled) -> list[Elements | Ragged]:
     return [e for p in inside for e in ([p] if isinstance(p, ARRAYS) else [] if is_number(p) else arrays_of(p))]
 
 
+def axes_of(form: Elements | Ragged) -> int:
+    """How many axes an item has."""
+    return len(form.shape) + isinstance(form, Ragged)
+
+
 def ragged(form: Form, is_known: Callable[[Form], bool]) -> Form:
-    """A form with arrays of any length in the place of those of one axis whose size is not known where a list is
-    made."""
+    """A form with arrays of any length in the place of those of which, where a list is made, all of the shape is known
+    but the length."""
     if isinstance(form, Several):
         return Several(form.of, tuple(ragged(p, is_known) for p in form.parts))
-    one_axis = isinstance(form, Elements) and len(form.shape) == 1 and not is_known(form)
-    return Ragged(Kind("np", form.element)) if one_axis else form  # type: ignore[union-attr]
+    if not isinstance(form, Elements) or is_known(form):
+        return form
+    return found if is_known(found := ragged_of(form)) else form
 
 
 def is_number(form: Form | Unfilled) -> bool:
@@ -315,6 +328,8 @@ def with_sizes(form: Form, env: Mapping[Sym, Dim]) -> Form:
         return Dicts(form.keys, with_sizes(form.values, env))  # type: ignore[arg-type]
     if isinstance(form, Elements):
         return Elements(form.element, tuple(substitute(d, env) for d in form.shape))
+    if isinstance(form, Ragged):
+        return Ragged(with_sizes(form.item, env))  # type: ignore[arg-type]
     return Several(form.of, tuple(with_sizes(p, env) for p in form.parts)) if isinstance(form, Several) else form
 
 

@@ -111,7 +111,7 @@ def concatenated(numbers: Any, start: Any, size: Any, column: Any, make: Any) ->
     total = 0
     for r in numbers:
         total += size[r]
-    made = make(total, column.dtype)
+    made = make((total, *column.shape[1:]), column.dtype)
     done = 0
     for r in numbers:
         first, n = start[r], size[r]

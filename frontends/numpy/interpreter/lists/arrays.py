@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.record.growing import (
     OneOf,
     Ragged,
     Several,
+    axes_of,
     columns,
     filled,
     form_in,
@@ -289,7 +290,7 @@ def joined(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: 
     if not args or not is_growing(x := args[0]) or isinstance(form := form_in(x), Kind):
         return None
     axis = args[1] if len(args) == 2 else kwargs.get("axis", 0)
-    ndim = len(form.shape) if isinstance(form, Elements) else 1
+    ndim = axes_of(form) if isinstance(form, (Elements, Ragged)) else 1
     flat = function is np.concatenate or (function is np.hstack and ndim == 1) or (function is np.vstack and ndim > 1)
     if len(args) > 2 or kwargs.keys() - {"axis"} or axis != 0 or (function is np.hstack and ndim > 1):
         name = getattr(function, "__name__", "this")

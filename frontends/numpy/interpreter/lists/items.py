@@ -33,6 +33,7 @@ from tracebuf.frontends.numpy.record.growing import (
     known_texts,
     one_of,
     parts_of,
+    ragged_of,
 )
 from tracebuf.frontends.numpy.record.heap import GroupRef, Record
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -96,14 +97,17 @@ def unify_forms(r: Recorder, a: Form | None, b: Form | None) -> Form | None:
 
 
 def unify_arrays(r: Recorder, a: Elements | Ragged, b: Elements | Ragged) -> Elements | Ragged | None:
-    """The form of arrays of either of two forms: those of one axis may be of any length."""
+    """The form of arrays of either of two forms: the first axis may be of any length."""
     if a.element is not b.element:
         return None
     if isinstance(a, Elements) and isinstance(b, Elements):
         if len(a.shape) == len(b.shape) and all(map(r.ask_equal, a.shape, b.shape)):
             return a
-    one_axis = all(isinstance(x, Ragged) or len(x.shape) == 1 for x in (a, b))
-    return Ragged(Kind("np", a.element)) if one_axis and r.growth.any_lengths else None
+    rests = [x.shape if isinstance(x, Ragged) else x.shape[1:] for x in (a, b)]
+    alike = len(rests[0]) == len(rests[1]) and all(map(r.ask_equal, *rests))
+    if not alike or not r.growth.any_lengths:
+        return None
+    return a if isinstance(a, Ragged) else b if isinstance(b, Ragged) else ragged_of(a)
 
 
 def unify_lists(r: Recorder, a: Lists, b: Lists) -> Lists | None:

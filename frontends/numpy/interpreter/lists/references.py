@@ -31,6 +31,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.paths.iteration import Items
 from tracebuf.frontends.numpy.record.growing import (
     Dicts,
+    Elements,
     Form,
     Lists,
     Moved,
@@ -218,7 +219,7 @@ def fresh(i: Evaluator, node: ast.AST, x: Any, item: Form | Unfilled) -> Any:
 
 
 def number_of_array(i: Evaluator, node: ast.AST, x: ArrayRef, item: Any) -> Any:
-    """The number of a new list, of the elements of an array of one axis."""
+    """The number of a new list, of the elements of an array, or of its parts along the first axis."""
     pool, n = i.pools[item], as_int_value(x.shape[0])
     held = pool.fields["held"]
     first = growing.length(held)
@@ -229,7 +230,7 @@ def number_of_array(i: Evaluator, node: ast.AST, x: ArrayRef, item: Any) -> Any:
 
 
 def array_of_number(i: Evaluator, number: Any, item: Any) -> ArrayRef:
-    """The elements of a list: a part of the column."""
+    """The elements of a list, or the parts along the first axis: a part of the column."""
     pool = i.pools[item]
     first, n = (growing.at(i, pool.fields[name], columns(pool.fields[name]), number) for name in ("start", "size"))
     (column,) = columns(pool.fields["held"])
@@ -332,6 +333,8 @@ def rows(i: Evaluator, node: ast.AST, x: Record) -> Record:
     pool = i.pools[form.item]
     if "held" not in pool.fields:
         raise i.refuse(node, "the array of a list of empty lists", "np.zeros((n, 0))")
+    if isinstance(form.item, Elements):
+        raise i.refuse(node, "the array of a list of arrays of several axes and any length", "np.concatenate(x)")
     (numbers,) = filled(i.r.facts, x)
     reason = "the array of a list of run-time length that has no items, or empty ones"
     i.r.require_nonneg(sub(size(x), 1), UnsupportedError, reason)
