@@ -498,11 +498,9 @@ def are_some_of_numpys(flags: Any, n: int) -> Any:
     return n == 0 or not np.all(flags)
 
 
-def are_some(flags: Any, n: int, k: int) -> Any:
-    """Whether some of n items are not of kind k, or there are none: a column of flags for each kind but the last."""
-    if k < len(flags):
-        return n == 0 or not np.all(flags[k])
-    return n == 0 or any(np.any(column) for column in flags)
+def are_some(flags: Any, n: int) -> Any:
+    """Whether some of n flags hold, or there are none."""
+    return n == 0 or np.any(flags)
 
 
 def table_of(columns: Any, dtype: Any) -> Any:

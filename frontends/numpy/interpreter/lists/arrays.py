@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -148,8 +149,10 @@ def as_floats(i: Evaluator, x: Record, form: OneOf, held: Sequence[ArrayRef], su
     flags, rest = list(held[:n]), list(held[n:])
     numbers = [[rest.pop(0) for _ in kind.types][-1] for kind in form.kinds if kind is not None]
     if not sure and INT in form.kinds:
-        given = [flags, x.fields[LENGTH], form.kinds.index(INT)]
-        some = i.truth(ast.Pass(), i.call_function(prelude.are_some, given, {}))
+        k = form.kinds.index(INT)
+        some_of = reduce(lambda a, b: i.call_function(np.logical_or, [a, b], {}), flags)
+        floats = i.call_function(np.logical_not, [flags[k]], {}) if k < n else some_of
+        some = i.truth(ast.Pass(), i.call_function(prelude.are_some, [floats, x.fields[LENGTH]], {}))
         reason = "the array of a list of floats and ints, and is of ints alone"
         if some is not True:
             i.r.check(i.r.constant(False, I1) if some is False else some.value, UnsupportedError, reason)
