@@ -1,9 +1,14 @@
 """Loops that return an array which a name holds for the next iteration too (rules S8, S9, S11)."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.params import slow_but
 from tracebuf import UnsupportedError, bufferize
 
 BODIES = [
@@ -74,3 +79,73 @@ def test_what_is_returned_in_a_loop_raises() -> None:
 
     for f, args in ((not_bound, ()), (by_zero, (2,)), (by_zero, (0,)), (no_value, ())):
         agree(f, np.ones(2), *args)
+
+
+@dataclass
+class Root:
+    x: float
+    steps: int
+    history: list = field(default_factory=list)
+
+
+def newton(c, x, most):
+    history = [x]
+    for k in range(most):
+        p = dp = 0.0
+        for a in c:
+            dp = dp * x + p
+            p = p * x + a
+        if dp == 0:
+            raise ValueError(f"zero derivative at iteration {k}")
+        x = x - p / dp
+        history.append(x)
+        if abs(p / dp) < 1e-9:
+            return Root(x, k + 1, history)
+    return Root(x, most, history)
+
+
+def halved(c, x, most):
+    found = []
+    while True:
+        x = x / 2
+        found.append(x)
+        if len(found) >= most:
+            return found, "many"
+        if x < c[0] / 100:
+            return found
+
+
+def first_pair(c, x, most):
+    seen = {}
+    for i in range(len(c)):
+        for j in range(i):
+            seen[int(c[j]) % 3] = j
+            if c[i] + c[j] < 0:
+                return (i, j), seen
+            if c[i] == x:
+                return None, seen
+        else:
+            if i > most:
+                return i, seen
+    return seen
+
+
+def found_or_not(c, x, most):
+    tried = []
+    for k in range(most):
+        tried.append(c[k % len(c)] * x)
+        if tried[-1] < 0:
+            return tried
+    raise ValueError(f"none among {len(tried)}")
+
+
+LISTS = (newton, halved, first_pair, found_or_not)
+
+
+@pytest.mark.parametrize("f", slow_but((newton, halved), LISTS))
+def test_lists_that_a_loop_changes_and_returns(f: Callable[..., Any]) -> None:
+    c = np.array([1.0, 0.0, -2.0, -5.0])
+    for x, most in ((2.0, 50), (2.0, 2), (0.5, 0), (-5.0, 7)):
+        if most or f is not halved:
+            agree(f, c, x, most)
+    agree(f, np.array([1.0, 0.0, 1.0]), 0.0, 9)

@@ -176,8 +176,8 @@ def trace_as_lists_grow(
                 raise Sized from None
             first = not growth.rolled and not growth.known
             if not growth.begin():
-                if growth.list_groups():
-                    of_any = refusal
+                if growth.return_after_loops() or growth.list_groups():
+                    of_any = of_any or refusal
                     continue
                 if growth.hurried or growth.holds_ragged:  # again, one by one, or with arrays of known sizes only
                     lengths = growth.any_lengths and not growth.holds_ragged

@@ -560,6 +560,8 @@ class Growth:
         refuses one without."""
         self.any_lengths = True
         """Whether lists may hold arrays of any length."""
+        self.loops_return = self.returns_after_loops = False
+        """Whether loops return; whether what they return is evaluated after them (source/returns)."""
         self.groups: set[Location] = set()
         """Where a defaultdict(list) is made whose lists are not like others (interpreter/lists/groups)."""
         self.untraced: dict[Any, UnsupportedError] = {}
@@ -576,6 +578,15 @@ class Growth:
             raise refusal
         self.untraced[function] = refusal.with_traceback(None)
         raise Regrow
+
+    def return_after_loops(self) -> bool:
+        """Begins a tracing in which what loops return is evaluated after them, after one that was refused; whether any
+        does."""
+        if self.returns_after_loops or not self.loops_return:
+            return False
+        self.returns_after_loops = True
+        self.begin()
+        return True
 
     def list_groups(self) -> bool:
         """Begins a tracing in which the lists of each defaultdict(list) are like others, after one that was refused;

@@ -487,7 +487,7 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         x = args[0]
         if function is type:
             return python_of(x)
-        if (function is dict and python_of(x) is not set) or function is python_of(x):
+        if (function in (dict, Counter) and python_of(x) is not set) or function is python_of(x):
             found = copy(i, node, x)
             found.kind = i.r.growth.class_of(form_in(x), function, None, None)
             return found
