@@ -253,3 +253,21 @@ def built(v, p):
 def test_formats_with_ints_of_the_call(f: Any) -> None:
     for p in (2, 3):
         agree(f, np.array([1.23456, -7.5]), p)
+
+
+def ticks(v):
+    places = max(0, -int(np.floor(np.log10(v[0]))))
+    labels = []
+    for t in v:
+        text = "{:.{}f}".format(t, places)
+        if float(text) == 0:
+            text = text.replace("-", "")
+        labels.append(text + " m")
+    return labels, [f"{x:.{k}f}" for k, x in enumerate(v)], f"{places:>{places}}"
+
+
+def test_formats_with_ints_that_only_the_run_time_knows() -> None:
+    for v in ([1.23456, 3.5, -0.001], [0.00123, 2.0, 7.0]):
+        agree(ticks, np.array(v))
+    with pytest.raises(UnsupportedError, match="a format with a width or precision"):
+        bufferize(lambda v: f"{v[0]:.{int(v[1])}f}")(np.array([1.0, 1e4]))

@@ -294,7 +294,7 @@ class Expressions(Comprehensions):
         if type(value) is Cond and not of_texts and (node.format_spec is not None or node.conversion > 0):
             self.at(node)
             check_one_type(self.r, value)
-        spec = "" if node.format_spec is None else self.format_spec(node.format_spec, env)
+        spec = "" if node.format_spec is None else settled(self.r, self.expr(node.format_spec, env))
         self.at(node)
 
         def formatted(x: Any) -> Text:
@@ -305,13 +305,6 @@ class Expressions(Comprehensions):
         if spec and (split := of_each_origin(self.r, value)) is not None:
             return Text((Part(self.by_type(node, (split,), env, lambda x: texts.joined_text([formatted(x)]))),))
         return formatted(value)
-
-    def format_spec(self, node: ast.expr, env: Env) -> str:
-        """The format in an f-string: ints in it are made part of the call's key."""
-        found = settled(self.r, self.expr(node, env))
-        if not isinstance(found, str):
-            raise self.refuse(node, "a format that depends on values", "write the format out")
-        return found
 
     def expr_Slice(self, node: ast.Slice, env: Env) -> Any:
         return slice(*(None if part is None else self.expr(part, env) for part in (node.lower, node.upper, node.step)))

@@ -63,6 +63,8 @@ SHOWN = frozenset((str, repr, ascii, format, bin, hex, oct, chr, ord))
 """Builtins that convert between text and numbers."""
 NUMERALS = (chr, bin, hex, oct)
 """Builtins that make text of an int."""
+MOST_PLACES = 200
+"""The largest width and precision of a format of which the run time knows them."""
 PERCENT = re.compile(r"%(?:%|(?P<flags>[-+ 0#]*)(?P<width>\d*)(?P<places>\.\d+)?(?P<kind>[sdifFeEgGr]))")
 """One conversion of a `%` format."""
 
@@ -251,8 +253,27 @@ def joined_text(parts: Sequence[Text]) -> Text | str:
     return made if made.known is None else made.known
 
 
-def formatted_value(i: Evaluator, node: ast.AST, x: Any, spec: str, conversion: str = "") -> Text:
+def with_spec(i: Evaluator, node: ast.AST, x: Any, spec: Text) -> Text:
+    """A number in a format of which the run time knows the width or the precision."""
+    numbers = [p.value for p in spec.open]
+    ints = all(isinstance(n, PyInt) or (isinstance(n, NpScalar) and n.element.is_integer) for n in numbers)
+    if not isinstance(x, Scalar) or not ints or any(p.spec or p.conversion for p in spec.open):
+        raise i.refuse(node, "a format that depends on values", "write the format out")
+    ask(format, stand_in(x), "".join(p if isinstance(p, str) else "1" for p in spec.parts))
+    reason = f"a format with a width or precision that is not 0 to {MOST_PLACES}"
+    for n in numbers:
+        for fits in (i.compared(node, "GtE", n, 0), i.compared(node, "LtE", n, MOST_PLACES)):
+            if not isinstance(fits, bool):
+                i.r.check(fits.value, UnsupportedError, reason)
+    return made_text(format, [x, spec])
+
+
+def formatted_value(i: Evaluator, node: ast.AST, x: Any, spec: str | Text, conversion: str = "") -> Text:
     """A value in the format `spec`, after the conversion `r`, `s` or `a` if there is one."""
+    if isinstance(spec, Text):
+        if conversion:
+            raise i.refuse(node, "a format that depends on values", "write the format out")
+        return with_spec(i, node, x, spec)
     if conversion or (isinstance(x, Record) and spec == "" and not has_format(x)):
         x = joined_text([text_of(i, node, x, conversion in ("r", "a"))])
         if conversion == "a" and isinstance(x, str):
@@ -356,11 +377,10 @@ def formatted(
             continue
         x, own = value(name), []
         for text, inner, *more in pieces(i, spec or ""):
-            known = "" if inner is None else settled(i.r, text_of(i, node, value(inner)))
-            if any(more) or not isinstance(known, str):
+            if any(more):
                 raise refused(i.r, "this format of what only the run time knows")
-            own += [text, known]
-        parts.append(formatted_value(i, node, x, "".join(own), conversion or ""))
+            own += [Text((text,)), *([] if inner is None else [text_of(i, node, value(inner))])]
+        parts.append(formatted_value(i, node, x, settled(i.r, joined_text(own)), conversion or ""))
     return joined_text(parts)
 
 
