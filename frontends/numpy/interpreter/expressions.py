@@ -139,6 +139,14 @@ METHOD_NAMES: dict[type, str] = {}
 """By class of expression: the name of the method that evaluates it."""
 
 
+def condition_in(index: Any) -> Value | None:
+    """The condition that decides a part of an index, or a bound of a slice; None where none does."""
+    if type(index) is Cond:
+        return index.condition
+    parts = index if isinstance(index, tuple) else ()
+    return next((found for part in parts if (found := condition_in(part)) is not None), None)
+
+
 class Expressions(Comprehensions):
     """Mixin: evaluates expressions in an environment."""
 
@@ -607,11 +615,18 @@ class Expressions(Comprehensions):
         )
 
     def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
-        base, index = self.any_expr(node.value, env), as_slices(self.any_expr(node.slice, env))
+        base, index = self.any_expr(node.value, env), self.any_expr(node.slice, env)
         self.at(node)
         if takes_texts(base) and is_text(index):
             return self.subscript(node, base, index)
-        return self.by_type(node, (base, index), env, lambda base, index: self.subscript(node, base, index))
+        return self.by_index(node, base, index, env, partial(self.subscript, node))
+
+    def by_index(self, node: ast.AST, base: Any, index: Any, env: Env, evaluate: Callable[[Any, Any], Any]) -> Any:
+        """`by_type` of what is indexed and of the index, also of the parts of one into an array."""
+        if isinstance(base, ArrayRef) and (condition := condition_in(index)) is not None:
+            inner = lambda base, index: self.by_index(node, base, index, env, evaluate)  # noqa: E731
+            return self.for_each_type(node, condition, (base, index), env, inner)
+        return self.by_type(node, (base, as_slices(index)), env, evaluate)
 
     def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
         """What is indexed, and the index, which may be one or another key of a dict."""
