@@ -476,3 +476,15 @@ def test_the_lists_of_a_defaultdict_as_other_lists(use: str) -> None:
     f = tracebuf.bufferize(program(text, by_key=by_key, np=np))
     for keys in ([3, 1, 2, 1, 0, 3, 2], [2, 2]):
         agree(f, np.array(keys))
+
+
+def test_dicts_from_keys() -> None:
+    def f(x):
+        names = ["a", "b", "c"]
+        sums = dict.fromkeys(names, 0.0)
+        for i, v in enumerate(x):
+            sums[names[i % 3]] += v
+        rest = dict.fromkeys("ab"), list(dict.fromkeys([3, 1, 3])), dict.fromkeys(np.unique(x.astype(int)), 0)
+        return sums, max(sums, key=sums.get), rest
+
+    agree(f, np.array([1.5, 2, 1.25, 7, 2]))

@@ -279,3 +279,21 @@ def test_segments_of_rows() -> None:
 
     for t in ([0, 1, 2, 4, 5, 9], [0], [1, 3, 5]):
         agree(f, np.arange(2.0 * len(t)).reshape(-1, 2), np.array(t))
+
+
+def gaps(x):
+    return np.split(x, np.where(np.abs(np.diff(x)) > 1)[0] + 1)
+
+
+def test_splits_at_places_that_data_select() -> None:
+    def means(x):
+        parts = gaps(x)
+        return [p.mean() for p in parts], max(len(p) for p in parts)
+
+    def of_rows(x):
+        y = x.reshape(-1, 2)
+        return [p.sum(axis=0) for p in np.array_split(y, np.flatnonzero(y[:, 0] > 0))]
+
+    for x in ([0.0, 0.5, 3, 3.5, 3.75, 9], [1.0, 1.5], [-1.0, 5]):
+        agree(means, np.array(x))
+        agree(of_rows, np.array(x))

@@ -51,6 +51,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     found = folds.call(i, node, function, args, kwargs)
     if found is not NotImplemented:
         return found
+    if function is np.array_split and not kwargs and args[2:] in ([], [0]) and is_open(i, *args[1:2]):
+        i.call_function(prelude.stretches, [made := i.own([]), i.call(node, np.asarray, args[:1], {}), args[1]], {})
+        return made
     if isinstance(function, np.vectorize):
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
         return i.call(node, elementwise_function(*made), args, kwargs)
@@ -300,6 +303,12 @@ def power_of(i: Evaluator, node: ast.AST, base: Any, exp: Any, mod: Any = None) 
     if mod is not None:
         raise i.refuse(node, "pow() with a modulus", "a loop of x = x * x % m")
     return i.operate("Pow", base, exp)
+
+
+def is_open(i: Evaluator, x: Any = None) -> bool:
+    """Whether a value is a vector of ints of which only the run time knows how many there are."""
+    ints = isinstance(x, ArrayRef) and x.ndim == 1 and x.element.is_integer
+    return ints and not isinstance(x.shape[0], int) and not i.r.entry_only(x.shape[0])
 
 
 def stays(x: Any) -> bool:

@@ -201,6 +201,20 @@ def set_of(items: Any, made: Any) -> None:
         made.add(x)
 
 
+def stretches(made: Any, a: Any, places: Any) -> None:
+    """np.array_split(a, places), where only the run time knows how many places there are."""
+    start = 0
+    for stop in places:
+        made.append(a[start:stop])
+        start = stop
+    made.append(a[start:])
+
+
+def dict_of_keys(keys: Any, value: Any = None) -> Any:
+    """dict.fromkeys(keys, value)."""
+    return {key: value for key in keys}  # noqa: C420
+
+
 def dict_of_dict(d: Any) -> Any:
     """dict(d)."""
     return {key: value for key, value in d.items()}  # noqa: C416
