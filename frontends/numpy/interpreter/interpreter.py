@@ -41,7 +41,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import UnknownOrigin
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frontends.numpy.source.cells import may_yield
-from tracebuf.frontends.numpy.source.returns import after_loops
+from tracebuf.frontends.numpy.source.returns import after_loops, loops_return
 from tracebuf.frontends.numpy.source.source import Source, read_source
 from tracebuf.location import Location
 
@@ -200,9 +200,10 @@ class Interpreter(Statements):
         """Runs a function's body in a scope of its own; its result."""
         if (many := scope.source.node.args.kwarg) is not None:
             self.own(scope.env[many.arg])
-        if (source := after_loops(scope.source.node, scope.source.file)) is not None:
+        if loops_return(scope.source.node):
             self.r.growth.loops_return = True
-            scope.source = source if self.r.growth.returns_after_loops else scope.source
+            if self.r.growth.returns_after_loops:
+                scope.source = after_loops(scope.source.node, scope.source.file)
         scope.given = dict(scope.env)
         known: recursion.Known = self.r.growth.recursive
         if isinstance(known.get(recursion.code_of(scope)), frozenset):

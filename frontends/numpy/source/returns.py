@@ -27,11 +27,17 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 @lru_cache(maxsize=512)
-def after_loops(node: Definition, file: str) -> Source | None:
-    """The source of a function of which loops return, with that evaluated after them; None where none does."""
-    if not isinstance(node, ast.FunctionDef) or not any(map(returns, node.body)):
-        return None
-    made = ast.FunctionDef(**{name: getattr(node, name) for name in (*node._fields, *node._attributes)})
+def loops_return(node: Definition) -> bool:
+    """Whether a loop of a function returns."""
+    return isinstance(node, ast.FunctionDef) and any(map(returns, node.body))
+
+
+@lru_cache(maxsize=512)
+def after_loops(node: Definition, file: str) -> Source:
+    """The source of a function of which loops return, with that evaluated after them."""
+    assert isinstance(node, ast.FunctionDef)
+    fields = [name for name in (*node._fields, *node._attributes) if hasattr(node, name)]
+    made = ast.FunctionDef(**{name: getattr(node, name) for name in fields})
     made.body = block(node.body)
     return make_source(made, file)
 
