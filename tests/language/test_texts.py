@@ -271,3 +271,15 @@ def test_formats_with_ints_that_only_the_run_time_knows() -> None:
         agree(ticks, np.array(v))
     with pytest.raises(UnsupportedError, match="a format with a width or precision"):
         bufferize(lambda v: f"{v[0]:.{int(v[1])}f}")(np.array([1.0, 1e4]))
+
+
+def by_path(x):
+    n = 1 if x[0] > 0 else 2.5
+    rows = [[0, np.inf], [x[1], 3]]
+    k = int(x[2])
+    return "%g: %s" % (n, n), "%5.2f" % n, ["%g" % v for row in rows for v in row], "%g" % rows[k][1 - k]
+
+
+def test_percent_formats_of_ints_or_floats_by_the_path() -> None:
+    for x in ([1.5, 2, 1], [-1.5, 2, 0]):
+        agree(by_path, np.array(x))

@@ -428,6 +428,8 @@ def is_mapping(x: Any) -> bool:
 def percent_part(i: Evaluator, node: ast.AST, m: re.Match[str], x: Any) -> Text:
     """The text of one conversion of a `%` format."""
     kind, flags, places = m["kind"], m["flags"], m["places"] or ""
+    if type(x) is Cond and all(isinstance(end, (Scalar, *PLAIN)) for end in ends(x)):
+        return Text((Part(x.map(lambda arm: joined_text([percent_part(i, node, m, arm)]))),))
     if isinstance(x, PLAIN):
         return text_of(i, node, ask(operator.mod, m.group(), (x,)))
     if kind in "sr":
