@@ -14,6 +14,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.reshape import is_dense
 from tracebuf.frontends.numpy.call.talk import Talk
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -29,9 +30,21 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.joins import plain as is_plain
 from tracebuf.frontends.numpy.paths.leaving import parameters
-from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
+from tracebuf.frontends.numpy.paths.loops.returned import (
+    Argument,
+    Arrays,
+    Fresh,
+    Numbers,
+    Part,
+    Path,
+    Place,
+    Result,
+    is_array,
+    order_of,
+    with_parameters,
+)
 from tracebuf.frontends.numpy.paths.loops.trace import kinds_of_names
-from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.conditions import both, negation
 from tracebuf.frontends.numpy.record.growing import Regrow
 from tracebuf.frontends.numpy.record.heap import Changed
@@ -48,9 +61,9 @@ from tracebuf.frontends.numpy.record.values import (
     Storage,
     kind_of,
     kinds_of,
-    types_of,
+    of_one_form,
 )
-from tracebuf.frozen import frozen, plain
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Region, Value
 from tracebuf.ir.dims import Dim, symbols
 from tracebuf.ir.func import Func
@@ -76,8 +89,6 @@ MAX_SAME = 3
 MAX_INLINED = 1000
 """How many calls are inlined of functions that call themselves and cannot be functions of the program."""
 
-Path = tuple[str, int]
-"""A part of an argument: the parameter, and the number of the leaf of what it holds."""
 Code = tuple[str, int, int]
 
 
@@ -150,71 +161,6 @@ def differing_at_run_time(old: Env, new: Env) -> frozenset[Path]:
 
 
 # -- what is planned
-@frozen()
-class Numbers:
-    """A part of a result that is a number, or None: its kinds."""
-
-    kinds: Kinds
-
-    @property
-    def types(self) -> list[Any]:
-        """The types of the values that stand for it."""
-        return types_of(self.kinds)
-
-    def values(self, r: Recorder, x: Any) -> list[Value]:
-        """A part as the values that stand for it."""
-        kind = self.kinds[0] if len(self.kinds) == 1 else None
-        if kind is None:
-            return to_alternatives(r, x, self.kinds)
-        if isinstance(x, Cond):
-            first, second = (self.values(r, arm) for arm in x.arms)
-            return [r.emit(arith.Select.of(x.condition, a, b)) for a, b in zip(first, second)]
-        return to_values(r, x, kind)
-
-    def made(self, r: Recorder, values: Sequence[Value]) -> Any:
-        """The part that these values stand for."""
-        kind = self.kinds[0] if len(self.kinds) == 1 else None
-        return from_values(r, values, kind, "result") if kind else from_alternatives(r, values, self.kinds, "result")
-
-
-@frozen(eq=False)
-class Part:
-    """A part of a result that is a part of an array of before the call: the array, and which of the view's offsets and
-    sizes differ."""
-
-    of: ArrayRef
-    varies: tuple[bool, ...]
-
-    @property
-    def types(self) -> list[Any]:
-        return [INDEX] * sum(self.varies)
-
-    def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
-        return [r.index(d) for d, v in zip(parameters(x.view), self.varies) if v]
-
-    def made(self, r: Recorder, values: Sequence[Value]) -> ArrayRef:
-        return with_parameters(r, self.of, self.varies, values) if values else self.of
-
-
-@frozen(eq=False)
-class Result:
-    """What a function returns at every depth: a value of the same structure, and its parts."""
-
-    like: Any
-    parts: tuple[Numbers | Part, ...]
-
-    def values(self, r: Recorder, x: Any) -> list[Value]:
-        return [v for part, leaf in zip(self.parts, parts_of(x)) for v in part.values(r, leaf)]
-
-    @property
-    def types(self) -> list[Any]:
-        return [t for part in self.parts for t in part.types]
-
-    def made(self, r: Recorder, values: Sequence[Value]) -> Any:
-        rest = iter(values)
-        return rebuild(self.like, iter([p.made(r, [next(rest) for _ in p.types]) for p in self.parts]))
-
-
 @plain(eq=False)
 class Plan:
     """What is known of a function's recursion. `numbers`: the parts of arguments that are other numbers at other
@@ -230,13 +176,6 @@ class Plan:
     """None: no call of itself has returned yet."""
     peeled: bool = False
     """Whether calls from outside are inlined: the arguments have other types from then on."""
-
-
-def with_parameters(r: Recorder, ref: ArrayRef, varies: Sequence[bool], values: Sequence[Value]) -> ArrayRef:
-    """An array that is another part: where they vary, the offsets and sizes are these values."""
-    view, rest, n = ref.view, iter(values), len(ref.view.offsets)
-    made: list[Dim] = [r.symbol(next(rest), "part", 0, USUAL) if v else d for d, v in zip(parameters(view), varies)]
-    return ArrayRef(ref.storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), ref.read_only)
 
 
 @plain(eq=False)
@@ -294,7 +233,7 @@ class Recursion:
                 raise self.refuse("never ends")
             ends = [bufferization.MaterializeInDestination.of(v, a) for a, v in self.stores()]
             finals = [r.emit(op) for op in ends]
-            r.add(Return.of([*finals, *plan.result.values(r, result)], r.loc))
+            r.add(Return.of([*finals, *plan.result.values(r, result, self.place)], r.loc))
         return True
 
     def head(self, name: str, x: Any) -> Any:
@@ -384,7 +323,7 @@ class Recursion:
         self.calls.append((op, given))
         for (storage, _), value in zip(targets, op.results):
             r.set_value(storage, value)
-        return plan.result.made(r, op.results[len(targets) :])
+        return plan.result.made(r, op.results[len(targets) :], dict(parts_in(scope.env)))
 
     def operands(self, path: Path, leaf: Any) -> list[Value]:
         """What a call gives for the arguments that stand for a part of a parameter."""
@@ -462,33 +401,76 @@ class Recursion:
             raise self.refuse("returns values of different structure")
         old = [None] * len(list(parts_of(x))) if plan.result is None else plan.result.parts
         parts = [self.merged(part, leaf) for part, leaf in zip(old, parts_of(x))]
+        made = [{e.storage for e in ends(leaf) if self.place(e) is None} for leaf in parts_of(x) if is_array(leaf)]
+        if sum(map(len, made)) > len(set[Storage]().union(*made)):
+            raise self.refuse("returns an array that it makes twice, or with a part of it", "return a copy")
         if plan.result is None or any(a is not b for a, b in zip(parts, old)):
             plan.result, self.mended = Result(x, tuple(parts)), True
 
-    def merged(self, part: Numbers | Part | None, x: Any) -> Numbers | Part:
+    def merged(self, part: Numbers | Arrays | None, x: Any) -> Numbers | Arrays:
         """A part of the result, also where it is this; itself where nothing is new."""
         kinds = kinds_of(x)
-        if kinds is not None and not isinstance(part, Part):
+        if kinds is not None and not isinstance(part, Arrays):
             known = () if part is None else part.kinds
             found = merged_kinds((*known, *kinds))
             return part if part is not None and found == known else Numbers(found)
-        if isinstance(x, ArrayRef) and not is_plain(x):
-            raise self.refuse("returns one array or another", FRESH)
-        if not is_plain(x) or isinstance(part, Numbers) or x.view.over is not None:
+        if not is_array(x) or isinstance(part, Numbers):
             raise self.refuse("returns values of different types, or objects")
-        if any(x is head and head is not self.entry[p] for p, head in self.heads.items()):
-            raise self.refuse("returns its argument, which is another array at another depth")
+        arms = {} if part is None else part.arms
+        new = dict(arms)
+        for end in ends(x):
+            place = self.place(end)
+            new[place] = self.merged_arm(new.get(place), place, end)
+        if part is not None and list(arms.values()) == list(new.values()):  # of the same identity
+            return part
+        if len(new) > 1:  # what stands for it where the result is another has no elements
+            new = {k: replace(a, varies=(True,) * a.like.ndim) if isinstance(a, Fresh) else a for k, a in new.items()}
+        first, *rest = (arm.like for arm in new.values())
+        if not all(of_one_form(first, other) for other in rest):
+            raise self.refuse("returns arrays of different dtypes, numbers of axes or orders of axes")
+        return Arrays(new)
+
+    def place(self, x: ArrayRef) -> Place:
+        """Which array a result is: a parameter's at this depth, another part of that, one of before the first call, or
+        (None) one that is made."""
+        for path, head in self.heads.items():
+            if x is head and head is not self.entry[path]:
+                return path
+        inner = next((path for path, storage in self.inner.items() if storage is x.storage), None)
+        if inner is not None:
+            return inner, x.view.dims, x.view.strides
         if x.storage in self.frame.locals:
-            raise self.refuse("returns an array that it makes, or is given anew at each depth", FRESH)
+            return None
+        return x.storage, x.view.dims, x.view.strides
+
+    def merged_arm(self, arm: Argument | Part | Fresh | None, place: Place, x: ArrayRef) -> Argument | Part | Fresh:
+        """What a result is on a path; itself where nothing is new."""
+        if place in self.heads:
+            return arm or Argument(x, place)
+        if x.view.over is not None and place is not None:
+            raise self.refuse("returns an array of another shape that is a view of one that it is given")
+        if place is None:
+            return self.merged_fresh(arm, x)
         constant = [self.is_outside(d) for d in parameters(x.view)]
-        if part is None:
-            return Part(x, tuple(not c for c in constant))
-        a, b = part.of.view, x.view
-        if part.of.storage is not x.storage or (a.dims, a.strides) != (b.dims, b.strides):
-            raise self.refuse("returns one array or another")
-        pairs = zip(part.varies, constant, parameters(a), parameters(b), strict=True)
+        if not isinstance(arm, Part):
+            path = place[0] if isinstance(place[0], tuple) else None
+            return Part(x, tuple(not c for c in constant), path)
+        pairs = zip(arm.varies, constant, parameters(arm.like.view), parameters(x.view), strict=True)
         varies = tuple(v or not c or not self.r.facts.equal(p, q) for v, c, p, q in pairs)
-        return part if varies == part.varies else Part(part.of, varies)
+        return arm if varies == arm.varies else replace(arm, varies=varies)
+
+    def merged_fresh(self, arm: Argument | Part | Fresh | None, x: ArrayRef) -> Fresh:
+        """`merged_arm` of an array that is made."""
+        order = order_of(x)
+        if x.read_only or not x.storage.writable or not is_dense(self.r, x, order):
+            raise self.refuse("returns a part of an array that it makes", "return a copy of it: .copy()")
+        if not isinstance(arm, Fresh):
+            return Fresh(x, order, tuple(not self.is_outside(d) for d in x.shape))
+        if arm.like.element is not x.element or arm.order != order:
+            raise self.refuse("returns arrays of different dtypes, numbers of axes or orders of axes")
+        pairs = zip(arm.varies, arm.like.shape, x.shape, strict=True)
+        varies = tuple(v or not self.is_outside(q) or not self.r.facts.equal(p, q) for v, p, q in pairs)
+        return arm if varies == arm.varies else replace(arm, varies=varies)
 
     def is_outside(self, d: Dim) -> bool:
         """Whether a size or an offset is known where the function is called."""
@@ -547,7 +529,7 @@ class Recursion:
         targets = [*plan.stored, *(owned[p] for p in plan.filled)]
         for storage, value in zip(targets, call.results):
             r.set_value(storage, value)
-        return plan.result.made(r, call.results[len(targets) :])
+        return plan.result.made(r, call.results[len(targets) :], self.entry)
 
     def refuse(self, what: str, instead: str = "") -> UnsupportedError:
         text = f"the recursion of `{self.scope.name}`, whose depth only the run time knows, {what}"
@@ -563,9 +545,6 @@ def alike_in_memory(a: Storage, b: Storage) -> bool:
 def same_names(a: Env, b: Env) -> bool:
     """Whether names are bound to the same objects."""
     return a.keys() == b.keys() and all(a[n] is b[n] for n in a)
-
-
-FRESH = "store into an array that is an argument, or was made before the first call"
 
 
 def asking(r: Recorder, used: int) -> str:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 
-from tracebuf.deallocate.facts import FRESH_OPS, sources
+from tracebuf.deallocate.facts import FRESH_OPS, GIVING_OPS, sources
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op, Value, dominates
 from tracebuf.ir.dims import Dim, Sym, substitute, symbols
@@ -195,10 +195,10 @@ class _Storage:
         return arrays
 
     def _may_free(self, op: memref.Dealloc) -> tuple[set[memref.Alloc], bool]:
-        """The allocations that a free may free, and whether there may be a clone."""
+        """The allocations that a free may free, and whether there may be a clone, or what a called function made."""
         leaves = [v.owner for v in self.lives.origins.of(op.operand(0))]
         return {o for o in leaves if type(o) is memref.Alloc}, any(
-            isinstance(o, FRESH_OPS) and not isinstance(o, memref.Alloc) for o in leaves
+            isinstance(o, GIVING_OPS) and not isinstance(o, memref.Alloc) for o in leaves
         )
 
     def _frees(self, arrays: set[memref.Alloc]) -> Iterable[Op]:

@@ -1,0 +1,221 @@
+"""What a function of the program that calls itself gives back, at every depth: its parts, each as the values that its
+calls return.
+
+An array is an argument of the call, another part of one, one of before the first call, or one that the function makes.
+Where only the run time knows which, the number of it is returned too, and the caller has a path-dependent array, as
+after an `if`: so it is the object that it is in Python, and what is stored to it is seen where it is in NumPy. What the
+function makes becomes the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tracebuf.frontends.numpy.arrays.new_arrays import k_order
+from tracebuf.frontends.numpy.numbers.lattice import from_values, parts_of, rebuild, to_values
+from tracebuf.frontends.numpy.paths.joins import one_or_other
+from tracebuf.frontends.numpy.paths.leaving import parameters
+from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
+from tracebuf.frontends.numpy.record.cond import Cond, narrow
+from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.sizes import USUAL
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Kinds, types_of
+from tracebuf.frozen import frozen
+from tracebuf.ir.core import Value
+from tracebuf.ir.dims import Dim
+from tracebuf.ir.types import INDEX, TensorType
+from tracebuf.ops.scalars import arith
+
+Path = tuple[str, int]
+"""A part of an argument: the parameter, and the number of the leaf of what it holds."""
+Place = Any
+"""Which array a result is: the path of an argument that it is; the path, or the storage, that it is a part of, with the
+axes of that part; None where it is made."""
+
+
+@frozen()
+class Numbers:
+    """A part of a result that is a number, or None: its kinds."""
+
+    kinds: Kinds
+
+    @property
+    def types(self) -> list[Any]:
+        """The types of the values that stand for it."""
+        return types_of(self.kinds)
+
+    def values(self, r: Recorder, x: Any, place: Callable[[ArrayRef], Place]) -> list[Value]:
+        """A part as the values that stand for it."""
+        kind = self.kinds[0] if len(self.kinds) == 1 else None
+        if kind is None:
+            return to_alternatives(r, x, self.kinds)
+        if isinstance(x, Cond):
+            first, second = (self.values(r, arm, place) for arm in x.arms)
+            return [r.emit(arith.Select.of(x.condition, a, b)) for a, b in zip(first, second)]
+        return to_values(r, x, kind)
+
+    def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> Any:
+        """The part that these values stand for, of a call that is given these arguments."""
+        kind = self.kinds[0] if len(self.kinds) == 1 else None
+        return from_values(r, values, kind, "result") if kind else from_alternatives(r, values, self.kinds, "result")
+
+
+@frozen(eq=False)
+class Argument:
+    """An array that is an argument of the call, the same object."""
+
+    like: ArrayRef
+    path: Path
+    types: tuple[Any, ...] = ()
+
+    def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
+        return []
+
+    def absent(self, r: Recorder) -> list[Value]:
+        """The values where the result is another array."""
+        return []
+
+    def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> ArrayRef:
+        return given[self.path]
+
+
+@frozen(eq=False)
+class Part:
+    """A part of an array of before the call, or of the argument of that path: which of the view's offsets and sizes
+    differ."""
+
+    like: ArrayRef
+    varies: tuple[bool, ...]
+    path: Path | None = None
+
+    @property
+    def types(self) -> list[Any]:
+        return [INDEX] * sum(self.varies)
+
+    def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
+        return [r.index(d) for d, v in zip(parameters(x.view), self.varies) if v]
+
+    def absent(self, r: Recorder) -> list[Value]:
+        return [r.index(0) for v in self.varies if v]
+
+    def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> ArrayRef:
+        of = self.like
+        if self.path is not None:
+            of = ArrayRef(given[self.path].storage, of.view, of.read_only)
+        return with_parameters(r, of, self.varies, values) if values else of
+
+
+@frozen(eq=False)
+class Fresh:
+    """An array that the function makes, dense with its axes in this order: which of its sizes differ."""
+
+    like: ArrayRef
+    order: tuple[int, ...]
+    varies: tuple[bool, ...]
+
+    @property
+    def types(self) -> list[Any]:
+        return [*[INDEX] * sum(self.varies), TensorType(tuple(self.like.shape), self.like.element)]
+
+    def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
+        return [*(r.index(d) for d, v in zip(x.shape, self.varies) if v), r.read(x)]
+
+    def absent(self, r: Recorder) -> list[Value]:
+        none = r.placeholder(self.like.element, self.like.shape, self.order, False)
+        return [*(r.index(0) for v in self.varies if v), none]
+
+    def sized(self, r: Recorder, values: Sequence[Value]) -> list[Value]:
+        """The values, where the array has the sizes that are among them."""
+        *sizes, value = values
+        rest = iter(sizes)
+        shape: list[Dim] = [
+            r.symbol(next(rest), "size", 0, USUAL) if v else d for d, v in zip(self.like.shape, self.varies)
+        ]
+        value.type = r.tensor_type(shape, self.like.element)
+        return list(values)
+
+    def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> ArrayRef:
+        value = self.sized(r, values)[-1]
+        shape = value.tensor_type.shape
+        return ArrayRef(r.new_storage(self.like.element, shape, self.order, value))
+
+
+Arm = Argument | Part | Fresh
+
+
+@frozen(eq=False)
+class Arrays:
+    """A part of a result that is an array: what it may be. The first value is the number of what it is, where there
+    is more than one."""
+
+    arms: Mapping[Place, Arm]
+
+    @property
+    def types(self) -> list[Any]:
+        own = [t for arm in self.arms.values() for t in arm.types]
+        return [INDEX, *own] if len(self.arms) > 1 else own
+
+    def values(self, r: Recorder, x: ArrayRef, place: Callable[[ArrayRef], Place]) -> list[Value]:
+        if isinstance(x, GuardedRef):
+            condition = x.condition
+            found = r.either(condition, lambda side: self.values(r, narrow(x, condition, side), place))
+            which, own = self.split(found)
+            return [*which, *(v for arm, of in own for v in (arm.sized(r, of) if isinstance(arm, Fresh) else of))]
+        mine = place(x)
+        which = [r.index(list(self.arms).index(mine))] if len(self.arms) > 1 else []
+        each = [arm.values(r, x) if key == mine else arm.absent(r) for key, arm in self.arms.items()]
+        return [*which, *(v for values in each for v in values)]
+
+    def split(self, values: Sequence[Value]) -> tuple[Sequence[Value], list[tuple[Arm, Sequence[Value]]]]:
+        """The number, if there is one, and the values of each that it may be."""
+        n = int(len(self.arms) > 1)
+        which, rest = values[:n], iter(values[n:])
+        return which, [(arm, [next(rest) for _ in arm.types]) for arm in self.arms.values()]
+
+    def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> ArrayRef:
+        which, own = self.split(values)
+        made = [arm.made(r, of, given) for arm, of in own]
+        found: Any = made[-1]
+        for k in reversed(range(len(made) - 1)):
+            found = one_or_other(r, r.emit(arith.CmpI.of("eq", which[0], r.index(k))), made[k], found)
+        return found  # type: ignore[no-any-return]
+
+
+@frozen(eq=False)
+class Result:
+    """What a function returns at every depth: a value of the same structure, and its parts."""
+
+    like: Any
+    parts: tuple[Numbers | Arrays, ...]
+
+    def values(self, r: Recorder, x: Any, place: Callable[[ArrayRef], Place]) -> list[Value]:
+        """The result as the values that stand for it; `place` says of each array which it is."""
+        return [v for part, leaf in zip(self.parts, parts_of(x)) for v in part.values(r, leaf, place)]
+
+    @property
+    def types(self) -> list[Any]:
+        return [t for part in self.parts for t in part.types]
+
+    def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, Any]) -> Any:
+        """The result that these values stand for, of a call that is given these arguments."""
+        rest = iter(values)
+        return rebuild(self.like, iter([p.made(r, [next(rest) for _ in p.types], given) for p in self.parts]))
+
+
+def with_parameters(r: Recorder, ref: ArrayRef, varies: Sequence[bool], values: Sequence[Value]) -> ArrayRef:
+    """An array that is another part: where they vary, the offsets and sizes are these values."""
+    view, rest, n = ref.view, iter(values), len(ref.view.offsets)
+    made: list[Dim] = [r.symbol(next(rest), "part", 0, USUAL) if v else d for d, v in zip(parameters(view), varies)]
+    return ArrayRef(ref.storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), ref.read_only)
+
+
+def order_of(x: ArrayRef) -> tuple[int, ...]:
+    """The axes of an array in memory, outermost first."""
+    return x.storage.order if x.is_whole else k_order(x)
+
+
+def is_array(x: Any) -> bool:
+    """Whether a part is an array, or one array or another."""
+    return isinstance(x, ArrayRef)
