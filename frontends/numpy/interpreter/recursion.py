@@ -32,6 +32,7 @@ from tracebuf.frontends.numpy.paths.joins import plain as is_plain
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.returned import (
     Argument,
+    Around,
     Arrays,
     Fresh,
     Numbers,
@@ -44,7 +45,7 @@ from tracebuf.frontends.numpy.paths.loops.returned import (
     with_parameters,
 )
 from tracebuf.frontends.numpy.paths.loops.trace import kinds_of_names
-from tracebuf.frontends.numpy.record.cond import ends
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both, negation
 from tracebuf.frontends.numpy.record.growing import Regrow
 from tracebuf.frontends.numpy.record.heap import Changed
@@ -54,6 +55,7 @@ from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Env,
+    GuardedRef,
     Kind,
     Kinds,
     PyInt,
@@ -225,6 +227,7 @@ class Recursion:
             if changed or any(not same_names(s.env, env) for s, env in kept):
                 raise self.refuse("changes a list, dict, object or name from outside of it")
             if not dead:
+                result = rebuild(result, map(self.by_object, parts_of(result)))
                 self.compare_result(result)
             self.compare_storages()
             if self.mended:
@@ -430,12 +433,39 @@ class Recursion:
             raise self.refuse("returns arrays of different dtypes, numbers of axes or orders of axes")
         return Arrays(new)
 
+    def by_object(self, x: Any) -> Any:
+        """A part of a result; an array that may be one of several objects which the caller knows as a choice of them,
+        and itself."""
+        if isinstance(x, GuardedRef):
+            return Cond(x.condition, *map(self.by_object, x.arms))
+        if not is_plain(x) or x.origin is None or not any(self.is_known(o) for o in ends(x.origin)):
+            return x
+
+        def chosen(found: Any) -> Any:
+            if isinstance(found, Cond):
+                return Cond(found.condition, *map(chosen, found.arms))
+            return found if self.is_known(found) else ArrayRef(x.storage, x.view, x.read_only)
+
+        return chosen(x.origin)
+
+    def is_known(self, x: Any) -> bool:
+        """Whether the caller knows an array object: an argument, or one that a name of around the function holds."""
+        return is_plain(x) and any(x is y for y in (*self.heads.values(), *self.outer))
+
+    @property
+    def outer(self) -> list[ArrayRef]:
+        """The array objects that names of around the function hold."""
+        found = [x for scope in self.i.scopes[: self.around] for x in scope.env.values()]
+        return [leaf for x in found for leaf in parts_of(x) if is_plain(leaf)]
+
     def place(self, x: ArrayRef) -> Place:
         """Which array a result is: a parameter's at this depth, another part of that, one of before the first call, or
         (None) one that is made."""
-        for path, head in self.heads.items():
-            if x is head and head is not self.entry[path]:
-                return path
+        path = next((path for path, head in self.heads.items() if x is head), None)
+        if path is not None:
+            return path
+        if any(x is y for y in self.outer):
+            return Around(x)
         inner = next((path for path, storage in self.inner.items() if storage is x.storage), None)
         if inner is not None:
             return inner, x.view.dims, x.view.strides
@@ -445,7 +475,7 @@ class Recursion:
 
     def merged_arm(self, arm: Argument | Part | Fresh | None, place: Place, x: ArrayRef) -> Argument | Part | Fresh:
         """What a result is on a path; itself where nothing is new."""
-        if place in self.heads:
+        if isinstance(place, Around) or place in self.heads:
             return arm or Argument(x, place)
         if x.view.over is not None and place is not None:
             raise self.refuse("returns an array of another shape that is a view of one that it is given")

@@ -42,6 +42,8 @@ from tracebuf.running.lines import ON_STACK
 
 STACK = 64 * 1024
 """Bytes of stack that one function may use for buffers."""
+STACK_OF_CALLED = 64
+"""Bytes of stack that a function which another one calls may use for buffers: it may call itself a thousand times."""
 
 
 def assign_storage(func: Func) -> None:
@@ -50,6 +52,15 @@ def assign_storage(func: Func) -> None:
     if any(isinstance(op, FRESH_OPS) for op in func.walk()):
         to_stack(func.block, STACK)
     func.attrs["arena"] = _Storage(func).plan()
+
+
+def assign_called_storage(func: Func) -> None:
+    """The same for a function that another one calls, without an arena: its buffers are arrays, but for small ones."""
+    to_stack(func.block, STACK_OF_CALLED)
+    for op in func.walk():
+        if type(op) is memref.Alloc and "absent" in op.attrs:
+            op.attrs["kind"] = "nowhere"
+    func.attrs["arena"] = Plan(nowhere=True)
 
 
 # -- the stack
@@ -157,7 +168,7 @@ class _Storage:
             op.attrs["kind"] = "arena" if op not in arrays else "nowhere" if "absent" in op.attrs else "array"
         plan = self._placed(groups, 1 if roaming and wider else 0)
         plan.frees.update(self._frees(arrays))
-        plan.nowhere = any(op.attrs["kind"] == "nowhere" for op in arrays)
+        plan.nowhere = any(op.attrs["kind"] == "nowhere" for op in arrays) or any(map(gives_buffers, self.func.walk()))
         self._note_spares(plan, arrays - roaming)
         if roaming:
             plan.roaming = self._plan_roaming(plan, roaming, kept, wider is not None)
@@ -567,6 +578,11 @@ def joined(ranges: Iterable[tuple[Extent, Extent]]) -> list[tuple[Extent, Extent
 
 def meet(a: Span, b: Span) -> bool:
     return a.first <= b.last and b.first <= a.last
+
+
+def gives_buffers(op: Op) -> bool:
+    """Whether it is a call of a function that gives buffers, of which some may be absent."""
+    return isinstance(op, TracedCall) and any(isinstance(v.type, MemRefType) for v in op.results)
 
 
 def in_order(op: memref.Alloc) -> bool:

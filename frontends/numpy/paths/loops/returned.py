@@ -15,13 +15,14 @@ from typing import Any
 
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
 from tracebuf.frontends.numpy.numbers.lattice import from_values, parts_of, rebuild, to_values
-from tracebuf.frontends.numpy.paths.joins import one_or_other
+from tracebuf.frontends.numpy.paths.identity import identity, with_identity
+from tracebuf.frontends.numpy.paths.joins import one_or_other, pairable, plain
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
-from tracebuf.frontends.numpy.record.cond import Cond, narrow
+from tracebuf.frontends.numpy.record.cond import Cond, ends, narrow
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, Kinds, types_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Kinds, types_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
@@ -31,8 +32,15 @@ from tracebuf.ops.scalars import arith
 Path = tuple[str, int]
 """A part of an argument: the parameter, and the number of the leaf of what it holds."""
 Place = Any
-"""Which array a result is: the path of an argument that it is; the path, or the storage, that it is a part of, with the
-axes of that part; None where it is made."""
+"""Which array a result is: the path of an argument that it is; one of around the function (`Around`); the path, or the
+storage, that it is a part of, with the axes of that part; None where it is made."""
+
+
+@frozen()
+class Around:
+    """An array object of around the function."""
+
+    of: ArrayRef
 
 
 @frozen()
@@ -64,10 +72,10 @@ class Numbers:
 
 @frozen(eq=False)
 class Argument:
-    """An array that is an argument of the call, the same object."""
+    """An array that is an argument of the call, or one of around the function, the same object."""
 
     like: ArrayRef
-    path: Path
+    place: Path | Around
     types: tuple[Any, ...] = ()
 
     def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
@@ -78,7 +86,7 @@ class Argument:
         return []
 
     def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> ArrayRef:
-        return given[self.path]
+        return self.place.of if isinstance(self.place, Around) else given[self.place]
 
 
 @frozen(eq=False)
@@ -157,8 +165,9 @@ class Arrays:
         own = [t for arm in self.arms.values() for t in arm.types]
         return [INDEX, *own] if len(self.arms) > 1 else own
 
-    def values(self, r: Recorder, x: ArrayRef, place: Callable[[ArrayRef], Place]) -> list[Value]:
-        if isinstance(x, GuardedRef):
+    def values(self, r: Recorder, x: Any, place: Callable[[ArrayRef], Place]) -> list[Value]:
+        """The values that stand for one array, or one or another."""
+        if isinstance(x, Cond):
             condition = x.condition
             found = r.either(condition, lambda side: self.values(r, narrow(x, condition, side), place))
             which, own = self.split(found)
@@ -177,10 +186,23 @@ class Arrays:
     def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> ArrayRef:
         which, own = self.split(values)
         made = [arm.made(r, of, given) for arm, of in own]
-        found: Any = made[-1]
+        found = made[-1]
         for k in reversed(range(len(made) - 1)):
-            found = one_or_other(r, r.emit(arith.CmpI.of("eq", which[0], r.index(k))), made[k], found)
-        return found  # type: ignore[no-any-return]
+            found = one_of_two(r, r.emit(arith.CmpI.of("eq", which[0], r.index(k))), made[k], found)
+        return found
+
+
+def one_of_two(r: Recorder, condition: Value, a: ArrayRef, b: ArrayRef) -> ArrayRef:
+    """`a` where the condition holds, else `b`: parts of one array are one part, which stands for either object."""
+    if not (plain(a) and plain(b) and a.storage is b.storage and pairable(a, b)):
+        found = one_or_other(r, condition, a, b)
+        assert isinstance(found, ArrayRef)
+        return found
+    sides = [[r.index(d) for d in parameters(x.view)] for x in (a, b)]
+    chosen = [r.emit(arith.Select.of(condition, x, y)) for x, y in zip(*sides)]
+    varies = [not r.facts.equal(x, y) for x, y in zip(parameters(a.view), parameters(b.view))]
+    joined = with_parameters(r, a, varies, [v for v, varied in zip(chosen, varies) if varied])
+    return with_identity(joined, Cond(condition, identity(a), identity(b)))
 
 
 @frozen(eq=False)
@@ -218,4 +240,4 @@ def order_of(x: ArrayRef) -> tuple[int, ...]:
 
 def is_array(x: Any) -> bool:
     """Whether a part is an array, or one array or another."""
-    return isinstance(x, ArrayRef)
+    return all(isinstance(end, ArrayRef) for end in ends(x))
