@@ -66,7 +66,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_direct_calls.py (calls of Python's)
     a function that calls itself    frontends/numpy/interpreter/recursion.py (`note` finds it, `Recursion` traces it),
                                     `TracedCall` of ops/control/func.py, bufferize/callees.py;
-                                    tests/language/test_recursion.py
+                                    tests/language/test_recursion.py; arrays that it returns:
+                                    frontends/numpy/paths/loops/returned.py, `_own_results` of deallocate/ownership.py;
+                                    tests/language/test_recursion_of_arrays.py
     Python's `random`               frontends/numpy/functions/formulas/twister.py; tests/language/test_pythons_random.py
     medians of short rows           lower/networks.py (which elements are compared), backend/llvm/host_calls.py;
                                     tests/native/test_medians.py

@@ -40,6 +40,7 @@ from tracebuf.frontends.numpy.paths.loops.returned import (
     Path,
     Place,
     Result,
+    geometry,
     is_array,
     order_of,
     with_parameters,
@@ -61,6 +62,7 @@ from tracebuf.frontends.numpy.record.values import (
     PyInt,
     Scalar,
     Storage,
+    View,
     kind_of,
     kinds_of,
     of_one_form,
@@ -336,14 +338,22 @@ class Recursion:
         if path not in plan.views:
             return []
         sizes = [r.index(d) for d in leaf.storage.shape] if path in plan.owned else []
-        return sizes + [r.index(d) for d, v in zip(parameters(leaf.view), plan.views[path]) if v]
+        return sizes + [r.index(d) for d, v in zip(geometry(leaf.view), plan.views[path]) if v]
 
     def check_apart(self, scope: Scope) -> None:
-        """Refuses a call in which two of the arrays that are other ones at other depths may be one."""
-        given = [leaf.storage for path, leaf in parts_in(scope.env) if path in self.plan.owned]
-        if len(set(given)) < len(given):
+        """Refuses a call in which two of the arrays that are other ones at other depths may be one that is stored to,
+        or are one object."""
+        leaves = [leaf for path, leaf in parts_in(scope.env) if path in self.plan.owned]
+        self.refuse_shared(leaves)
+        self.passed += [leaf.storage for leaf in leaves]
+
+    def refuse_shared(self, leaves: Sequence[ArrayRef]) -> None:
+        """`check_apart` of these arrays."""
+        given: Sequence[object] = leaves
+        if self.plan.stored or self.plan.filled:
+            given = [leaf.storage for leaf in leaves]
+        if len({id(x) for x in given}) < len(given):
             raise self.refuse("gives one array for two parameters")
-        self.passed += given
 
     def compare(self, path: Path, x: Any) -> None:
         """Mends the plan where a part of an argument is not what it is planned to be."""
@@ -372,23 +382,28 @@ class Recursion:
             if a == b and head.storage is x.storage and head.read_only == x.read_only:
                 return
             alike = False
-        if not alike or a.strides != b.strides or head.read_only != x.read_only:
+        steps = [not self.r.facts.equal(p, q) for p, q in zip(a.strides, b.strides)] if alike else []
+        pairs = zip(steps, self.entry[path].view.strides, b.strides)
+        forward = all(self.r.facts.less(0, d) for differs, *both in pairs if differs for d in both)
+        if not alike or not forward or head.read_only != x.read_only:
             raise self.refuse(f"gives `{path[0]}` an array of another form (dtype, axes, steps) at another depth")
         if head.storage is not x.storage or path in plan.owned:
             if not alike_in_memory(self.entry[path].storage, x.storage):
                 raise self.refuse(f"gives `{path[0]}` an array that lies otherwise in memory at another depth")
             if path not in plan.owned:
                 plan.owned[path] = None
-                plan.views[path] = (True,) * len(parameters(a))
+                plan.views[path] = (*[True] * len(parameters(a)), *steps)
                 self.mended = True
-        else:
-            old = plan.views.get(path, (False,) * len(parameters(a)))
-            differ = [
-                o or not self.r.facts.equal(p, q) for o, p, q in zip(old, parameters(a), parameters(b), strict=True)
-            ]
-            if tuple(differ) != old:
-                plan.views[path] = tuple(differ)
-                self.mended = True
+        if path in plan.views or path not in plan.owned:
+            self.compare_geometry(path, a, b)
+
+    def compare_geometry(self, path: Path, a: View, b: View) -> None:
+        """Mends the plan where a part of an array is another one than planned."""
+        old = self.plan.views.get(path, (False,) * len(geometry(a)))
+        pairs = zip(old, geometry(a), geometry(b), strict=True)
+        differ = tuple(o or not self.r.facts.equal(p, q) for o, p, q in pairs)
+        if differ != old:
+            self.plan.views[path], self.mended = differ, True
 
     def peel(self, path: Path) -> None:
         self.plan.peeled = self.mended = True
@@ -481,6 +496,8 @@ class Recursion:
             raise self.refuse("returns an array of another shape that is a view of one that it is given")
         if place is None:
             return self.merged_fresh(arm, x)
+        if not all(map(self.is_outside, x.view.strides)):
+            raise self.refuse("returns a part of an array whose step differs by the depth", "return a copy: .copy()")
         constant = [self.is_outside(d) for d in parameters(x.view)]
         if not isinstance(arm, Part):
             path = place[0] if isinstance(place[0], tuple) else None
@@ -534,7 +551,8 @@ class Recursion:
         touched = set(frame.phis)
         owned = {path: self.entry[path].storage for path in plan.owned}
         outer = {*self.passed, *owned.values()} - set(self.inner.values())
-        if len(set(owned.values())) < len(owned) or (outer & touched and (plan.stored or plan.filled)):
+        self.refuse_shared([self.entry[path] for path in plan.owned])
+        if outer & touched and (plan.stored or plan.filled):
             raise self.refuse("gives one array for two, or one that it also uses by another name")
         given: dict[Value, Value] = {
             self.left: r.constant(UNASKED, INDEX), self.asked: r.constant(False, I1),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
@@ -22,7 +23,7 @@ from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives,
 from tracebuf.frontends.numpy.record.cond import Cond, ends, narrow
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
-from tracebuf.frontends.numpy.record.values import ArrayRef, Kinds, types_of
+from tracebuf.frontends.numpy.record.values import ArrayRef, Kinds, View, types_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim
@@ -226,11 +227,21 @@ class Result:
         return rebuild(self.like, iter([p.made(r, [next(rest) for _ in p.types], given) for p in self.parts]))
 
 
+def geometry(view: View) -> tuple[Dim, ...]:
+    """The offsets, sizes and steps of a view."""
+    return (*parameters(view), *view.strides)
+
+
 def with_parameters(r: Recorder, ref: ArrayRef, varies: Sequence[bool], values: Sequence[Value]) -> ArrayRef:
-    """An array that is another part: where they vary, the offsets and sizes are these values."""
+    """An array that is another part: where they vary, the offsets, sizes and (positive) steps are these values."""
     view, rest, n = ref.view, iter(values), len(ref.view.offsets)
-    made: list[Dim] = [r.symbol(next(rest), "part", 0, USUAL) if v else d for d, v in zip(parameters(view), varies)]
-    return ArrayRef(ref.storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), ref.read_only)
+    least = [0] * len(parameters(view)) + [1] * n
+    made: list[Dim] = [
+        r.symbol(next(rest), "part", lo, USUAL) if v else d
+        for d, v, lo in zip_longest(geometry(view), varies, least, fillvalue=False)
+    ]
+    offsets, sizes, strides = tuple(made[:n]), tuple(made[n:-n] if n else made), tuple(made[-n:] if n else ())
+    return ArrayRef(ref.storage, replace(view, offsets=offsets, sizes=sizes, strides=strides), ref.read_only)
 
 
 def order_of(x: ArrayRef) -> tuple[int, ...]:
