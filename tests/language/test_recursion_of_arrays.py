@@ -453,6 +453,90 @@ def test_a_result_that_is_stored_to_on_a_path() -> None:
     climb(stored_to_on_a_path, (np.array([3.0, 1.0, 2.0]), 5.0))
 
 
+# -- arrays that are given in other forms
+def reversals(n, a):
+    """Steps of either sign."""
+    if n == 0:
+        return a * 1.0
+    return reversals(n - 1, a) + 2 * reversals(n - 1, a[::-1])
+
+
+def sorted_rows(a):
+    """A row of an array at first, an array of one axis from then on."""
+    out = np.empty_like(a)
+    for i in range(len(a)):
+        out[i] = quicksort(a[i])
+    return out
+
+
+def total(a):
+    if len(a) == 1:
+        return a[0]
+    m = len(a) // 2
+    return total(a[:m]) - total(a[m:])
+
+
+def total_of_sorted(a):
+    """The argument or a new array, in parts."""
+    return total(quicksort(a))
+
+
+def in_itself(a, n):
+    if n == 0:
+        return a
+    return in_itself(in_itself(a + 1, n - 1), n - 1)
+
+
+def bound_by_path(a, n, p):
+    """A part of an array that depends on the path."""
+    if a[0] > p:
+        a = a * 0.9 if n % 2 else a[::-1]
+    if n == 0:
+        return a[1::2]
+    return bound_by_path(a, n - 1, p)
+
+
+def stored_part(a, n, p):
+    b = bound_by_path(a, n, p)
+    b[0] = 44
+    return a, b
+
+
+def halves_of_columns(a):
+    if a.shape[1] == 1:
+        return a
+    m = a.shape[1] // 2
+    return np.hstack((halves_of_columns(a[:, m:]), halves_of_columns(a[:, :m].copy()) + 1))
+
+
+FORMS: dict[str, Case] = {
+    "reversals": (reversals, [(3, np.arange(5.0))]),
+    "columns": (halves_of_columns, [(RNG.random((2, 5)),)]),
+    "by path": (stored_part, [(np.arange(7.0) + 1, n, p) for n in (0, 3) for p in (0.0, 2.5, 8.0)]),
+}
+MORE_FORMS: dict[str, Case] = {
+    "rows": (sorted_rows, [(RNG.random((3, 5)),)]),
+    "in parts": (total_of_sorted, [(RNG.random(7),), (RNG.random(1),)]),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_arrays_that_are_given_in_other_forms(name: str) -> None:
+    check(FORMS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MORE_FORMS)
+def test_more_arrays_that_are_given_in_other_forms(name: str) -> None:
+    check(MORE_FORMS[name])
+
+
+def test_results_that_are_given_back_to_it() -> None:
+    climb(in_itself, (RNG.random(3), 3))  # inlined
+    a = RNG.random(3)
+    assert tracebuf.bufferize(in_itself)(a, 12).tolist() == in_itself(a, 12).tolist()
+
+
 # -- as other programs
 def error_deep(a, n):
     if n == 0:

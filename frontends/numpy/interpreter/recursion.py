@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
@@ -66,6 +67,7 @@ from tracebuf.frontends.numpy.record.values import (
     kind_of,
     kinds_of,
     of_one_form,
+    storages_of,
 )
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Region, Value
@@ -157,7 +159,8 @@ def differing_at_run_time(old: Env, new: Env) -> frozenset[Path]:
         for k, (a, b) in enumerate(zip(parts_of(old[name]), parts_of(x))):
             if same_value(a, b) or is_plain(a) and is_plain(b) and a.same(b):
                 continue
-            arrays = is_plain(b) and not all(isinstance(d, int) for d in parameters(b.view))
+            arrays = isinstance(b, GuardedRef)
+            arrays = arrays or is_plain(b) and not all(isinstance(d, int) for d in parameters(b.view))
             if not arrays and not isinstance(b, Scalar) or isinstance(b, PyInt) and isinstance(b.expr, int):
                 return frozenset()
             differing.add((name, k))
@@ -174,6 +177,8 @@ class Plan:
     numbers: dict[Path, Kind] = field(default_factory=dict)
     views: dict[Path, tuple[bool, ...]] = field(default_factory=dict)
     owned: dict[Path, None] = field(default_factory=dict)
+    read: dict[Path, None] = field(default_factory=dict)
+    """Of `owned`, those of which only the elements are given: one array or another, or of other forms."""
     stored: dict[Storage, None] = field(default_factory=dict)
     filled: dict[Path, None] = field(default_factory=dict)
     result: Result | None = None
@@ -263,19 +268,31 @@ class Recursion:
             return entry
         made, varies = entry, plan.views[path]
         if path in plan.owned:
-            old = entry.storage
-            sizes = [self.block.add_arg(INDEX) for _ in old.shape]
+            read = path in plan.read
+            element, rank = (entry.element, entry.ndim) if read else (entry.storage.element, len(entry.storage.shape))
+            sizes = [self.block.add_arg(INDEX) for _ in range(rank)]
             shape = [r.symbol(v, "size", 0, USUAL) for v in sizes]
-            inner = self.inner[path] = Storage(old.element, shape, old.order, name=old.name)
-            inner.writable = old.writable
-            self.contents[path] = self.block.add_arg(r.tensor_type(shape, old.element))
+            order = order_of(ends(entry)[0]) if read else entry.storage.order
+            inner = self.inner[path] = Storage(element, shape, order, name=ends(entry)[0].storage.name)
+            inner.writable = ends(entry)[0].storage.writable
+            self.contents[path] = self.block.add_arg(r.tensor_type(shape, element))
             self.frame.values[inner] = self.contents[path]
             self.frame.locals.add(inner)
             self.args[path] = sizes
+            if read:
+                return self.read(path, inner)
             made = ArrayRef(inner, replace(entry.view), entry.read_only)
         parts = [self.block.add_arg(INDEX) for v in varies if v]
         self.args[path] = [*self.args.get(path, ()), *parts]
         return with_parameters(r, made, varies, parts)
+
+    def read(self, path: Path, inner: Storage) -> ArrayRef:
+        """An argument of which the elements are given: of one axis, with its step."""
+        if len(inner.shape) == 1:
+            step = self.block.add_arg(INDEX)
+            self.args[path] = [*self.args[path], step]
+            inner.strides = (self.r.symbol(step, "step", -USUAL, USUAL),)
+        return ArrayRef(inner)
 
     def check_depth(self) -> None:
         """Raises RecursionError where Python would, which is asked once, after the first `UNASKED` calls."""
@@ -315,7 +332,7 @@ class Recursion:
         for path, leaf in parts_in(scope.env):
             given |= zip(self.args.get(path, ()), self.operands(path, leaf), strict=True)
             if path in plan.owned:
-                given[self.contents[path]] = r.value(leaf.storage)
+                given[self.contents[path]] = self.elements(path, leaf)
                 if path in plan.filled:
                     targets.append((leaf.storage, self.contents[path]))
         given |= {arg: r.value(s) for s, arg in targets}
@@ -335,23 +352,30 @@ class Recursion:
         r, plan = self.r, self.plan
         if path in plan.numbers:
             return to_values(r, leaf, plan.numbers[path])
+        if path in plan.read:
+            steps = [step_of(r, leaf)] if leaf.ndim == 1 else []
+            return [*map(r.index, leaf.shape), *steps]
         if path not in plan.views:
             return []
         sizes = [r.index(d) for d in leaf.storage.shape] if path in plan.owned else []
         return sizes + [r.index(d) for d, v in zip(geometry(leaf.view), plan.views[path]) if v]
+
+    def elements(self, path: Path, leaf: ArrayRef) -> Value:
+        """What a call gives for the contents of an array that is another one at another depth."""
+        return self.r.read(leaf) if path in self.plan.read else self.r.value(leaf.storage)
 
     def check_apart(self, scope: Scope) -> None:
         """Refuses a call in which two of the arrays that are other ones at other depths may be one that is stored to,
         or are one object."""
         leaves = [leaf for path, leaf in parts_in(scope.env) if path in self.plan.owned]
         self.refuse_shared(leaves)
-        self.passed += [leaf.storage for leaf in leaves]
+        self.passed += [storage for leaf in leaves for storage in storages_of(leaf)]
 
     def refuse_shared(self, leaves: Sequence[ArrayRef]) -> None:
         """`check_apart` of these arrays."""
         given: Sequence[object] = leaves
         if self.plan.stored or self.plan.filled:
-            given = [leaf.storage for leaf in leaves]
+            given = [storage for leaf in leaves for storage in dict.fromkeys(storages_of(leaf))]
         if len({id(x) for x in given}) < len(given):
             raise self.refuse("gives one array for two parameters")
 
@@ -362,8 +386,12 @@ class Recursion:
             if kind_of(x) != plan.numbers[path]:
                 self.peel(path)
             return
-        if is_plain(entry) and is_plain(x):
+        if path in plan.read:
+            self.check_read(path, x)
+        elif is_plain(entry) and is_plain(x):
             self.compare_array(path, head, x)
+        elif isinstance(entry, ArrayRef) and isinstance(x, ArrayRef) and not same_value(entry, x):
+            self.give_elements(path, x)
         elif not same_value(entry, x):
             kind = kind_of(entry)
             if kind is None or not is_number(entry) or not is_number(x):
@@ -386,16 +414,35 @@ class Recursion:
         pairs = zip(steps, self.entry[path].view.strides, b.strides)
         forward = all(self.r.facts.less(0, d) for differs, *both in pairs if differs for d in both)
         if not alike or not forward or head.read_only != x.read_only:
-            raise self.refuse(f"gives `{path[0]}` an array of another form (dtype, axes, steps) at another depth")
+            return self.give_elements(path, x)
         if head.storage is not x.storage or path in plan.owned:
             if not alike_in_memory(self.entry[path].storage, x.storage):
-                raise self.refuse(f"gives `{path[0]}` an array that lies otherwise in memory at another depth")
+                return self.give_elements(path, x)
             if path not in plan.owned:
                 plan.owned[path] = None
                 plan.views[path] = (*[True] * len(parameters(a)), *steps)
                 self.mended = True
-        if path in plan.views or path not in plan.owned:
-            self.compare_geometry(path, a, b)
+        self.compare_geometry(path, a, b)
+
+    def give_elements(self, path: Path, x: ArrayRef) -> None:
+        """Has the elements of an array given, where it is otherwise another one than planned."""
+        self.check_read(path, x)
+        self.plan.owned[path] = self.plan.read[path] = None
+        self.plan.views[path] = ()
+        self.mended = True
+
+    def check_read(self, path: Path, x: Any) -> None:
+        """Refuses to give the elements of an array as those of one like the first: of one axis, or dense and with its
+        axes in the same order."""
+        entry = self.entry[path]
+        form = f"gives `{path[0]}` an array of another form (dtype, axes, steps) at another depth"
+        if not isinstance(x, ArrayRef) or entry.element is not x.element or entry.ndim != x.ndim:
+            raise self.refuse(form)
+        order = order_of(ends(entry)[0])
+        for end in (*ends(entry), *ends(x)):
+            fits = end.ndim == 1 or is_dense(self.r, end, order)
+            if end.read_only or not end.storage.writable or not fits:
+                raise self.refuse(form)
 
     def compare_geometry(self, path: Path, a: View, b: View) -> None:
         """Mends the plan where a part of an array is another one than planned."""
@@ -492,6 +539,9 @@ class Recursion:
         """What a result is on a path; itself where nothing is new."""
         if isinstance(place, Around) or place in self.heads:
             return arm or Argument(x, place)
+        of_elements = any(x.storage is self.inner.get(path) for path in self.plan.read)
+        if of_elements and place is not None and x.view.dims != tuple(range(len(x.storage.shape))):
+            raise self.refuse("returns a part with other axes of an argument that is one array or another")
         if x.view.over is not None and place is not None:
             raise self.refuse("returns an array of another shape that is a view of one that it is given")
         if place is None:
@@ -501,7 +551,7 @@ class Recursion:
         constant = [self.is_outside(d) for d in parameters(x.view)]
         if not isinstance(arm, Part):
             path = place[0] if isinstance(place[0], tuple) else None
-            return Part(x, tuple(not c for c in constant), path)
+            return Part(x, tuple(not c for c in constant), path, of_elements)
         pairs = zip(arm.varies, constant, parameters(arm.like.view), parameters(x.view), strict=True)
         varies = tuple(v or not c or not self.r.facts.equal(p, q) for v, c, p, q in pairs)
         return arm if varies == arm.varies else replace(arm, varies=varies)
@@ -534,6 +584,8 @@ class Recursion:
                 plan.stored[storage] = None
                 self.mended = True
         for path, arg in self.contents.items():
+            if self.frame.values[self.inner[path]] is not arg and path in plan.read:
+                raise self.refuse(f"stores to `{path[0]}`, which is one array or another")
             if self.frame.values[self.inner[path]] is not arg and path not in plan.filled:
                 plan.filled[path] = None
                 self.mended = True
@@ -549,9 +601,10 @@ class Recursion:
         r, plan, frame = self.r, self.plan, self.frame
         assert plan.result is not None
         touched = set(frame.phis)
-        owned = {path: self.entry[path].storage for path in plan.owned}
-        outer = {*self.passed, *owned.values()} - set(self.inner.values())
-        self.refuse_shared([self.entry[path] for path in plan.owned])
+        owned: dict[Path, ArrayRef] = {path: self.entry[path] for path in plan.owned}
+        first = [storage for entry in owned.values() for storage in storages_of(entry)]
+        outer = {*self.passed, *first} - set(self.inner.values())
+        self.refuse_shared([*owned.values()])
         if outer & touched and (plan.stored or plan.filled):
             raise self.refuse("gives one array for two, or one that it also uses by another name")
         given: dict[Value, Value] = {
@@ -560,7 +613,7 @@ class Recursion:
         for path, entry in self.entry.items():
             given |= zip(self.args.get(path, ()), self.operands(path, entry), strict=True)
             if path in plan.owned:
-                given[self.contents[path]] = r.value(entry.storage)
+                given[self.contents[path]] = self.elements(path, entry)
         given |= {arg: r.value(storage) for storage, arg in frame.phis.items()}
         func, free = lifted(r.func, self.name, self.block)
         given |= {arg: value for value, arg in free.items() if arg.owner is self.block}
@@ -574,7 +627,7 @@ class Recursion:
         types = [arg.type for arg in stored]
         call = TracedCall.writing(self.name, [given[a] for a in func.args], [*types, *plan.result.types], order, r.loc)
         r.add(call)
-        targets = [*plan.stored, *(owned[p] for p in plan.filled)]
+        targets = [*plan.stored, *(owned[p].storage for p in plan.filled)]
         for storage, value in zip(targets, call.results):
             r.set_value(storage, value)
         return plan.result.made(r, call.results[len(targets) :], self.entry)
@@ -582,6 +635,11 @@ class Recursion:
     def refuse(self, what: str, instead: str = "") -> UnsupportedError:
         text = f"the recursion of `{self.scope.name}`, whose depth only the run time knows, {what}"
         return self.r.refuse(text, instead or "use a loop, or numbers and arrays as arguments and results")
+
+
+def step_of(r: Recorder, x: ArrayRef) -> Value:
+    """The stride in memory of an array of one axis, in elements."""
+    return r.on_either(x, partial(step_of, r)) if isinstance(x, GuardedRef) else r.index(x.strides[0])
 
 
 def alike_in_memory(a: Storage, b: Storage) -> bool:

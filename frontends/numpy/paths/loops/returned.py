@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -93,11 +94,12 @@ class Argument:
 @frozen(eq=False)
 class Part:
     """A part of an array of before the call, or of the argument of that path: which of the view's offsets and sizes
-    differ."""
+    differ. `of_elements`: the view is of the argument's elements, not of its memory."""
 
     like: ArrayRef
     varies: tuple[bool, ...]
     path: Path | None = None
+    of_elements: bool = False
 
     @property
     def types(self) -> list[Any]:
@@ -111,6 +113,9 @@ class Part:
 
     def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> ArrayRef:
         of = self.like
+        if self.of_elements and self.path is not None:
+            part = with_parameters(r, of, self.varies, values).view
+            return given[self.path].derive(partial(narrowed, part=part))
         if self.path is not None:
             of = ArrayRef(given[self.path].storage, of.view, of.read_only)
         return with_parameters(r, of, self.varies, values) if values else of
@@ -225,6 +230,13 @@ class Result:
         """The result that these values stand for, of a call that is given these arguments."""
         rest = iter(values)
         return rebuild(self.like, iter([p.made(r, [next(rest) for _ in p.types], given) for p in self.parts]))
+
+
+def narrowed(view: View, part: View) -> View:
+    """The part of a view that `part` is of a whole array."""
+    for axis, (start, step, size) in enumerate(zip(part.offsets, part.strides, part.sizes, strict=True)):
+        view = view.narrow(axis, start, step, size)
+    return view
 
 
 def geometry(view: View) -> tuple[Dim, ...]:
