@@ -490,10 +490,46 @@ def in_itself(a, n):
 def bound_by_path(a, n, p):
     """A part of an array that depends on the path."""
     if a[0] > p:
-        a = a * 0.9 if n % 2 else a[::-1]
+        a = a * 0.9
     if n == 0:
         return a[1::2]
     return bound_by_path(a, n - 1, p)
+
+
+def gaps(a, n):
+    b = a * 2
+    if n == 0:
+        return b[1::2]
+    c = gaps(b, n - 1)
+    c[0] += 1
+    return c + b[: len(c)]
+
+
+def backwards(a, n):
+    if n == 0:
+        return (a + 1)[::-1]
+    return backwards(a, n - 1)
+
+
+def of_backwards(a, n):
+    b = backwards(a, n)
+    return b, b.copy(), b[::2], b.reshape(2, -1)
+
+
+def inner_part(a, n):
+    if n == 0:
+        return (a * 2)[1:, ::2]
+    b = inner_part(a + 1, n - 1)
+    b[0] += 1
+    return b
+
+
+def part_or_argument(a, n, p):
+    if a[0] > p:
+        return a
+    if n == 0:
+        return (a + 1)[2:]
+    return part_or_argument(a + 0.5, n - 1, p)
 
 
 def stored_part(a, n, p):
@@ -529,6 +565,29 @@ def test_arrays_that_are_given_in_other_forms(name: str) -> None:
 @pytest.mark.parametrize("name", MORE_FORMS)
 def test_more_arrays_that_are_given_in_other_forms(name: str) -> None:
     check(MORE_FORMS[name])
+
+
+def test_parts_of_arrays_that_it_makes() -> None:
+    check((gaps, [(np.arange(8.0), 2)]))
+    check((of_backwards, [(np.arange(8.0), 3)]))
+    check((inner_part, [(np.arange(12.0).reshape(3, 4), 2), (np.arange(12.0).reshape(3, 4).T, 2)]))
+    check((part_or_argument, [(np.arange(5.0), 3, 0.7), (np.arange(5.0), 3, 9.0), (np.arange(5.0), 3, -1.0)]))
+
+
+@pytest.mark.parametrize("form", ["backwards", "column", "read only"])
+def test_the_first_array_alone_is_of_a_form_of_its_own(form: str) -> None:
+    """The first call is inlined; RecursionError comes where it does in Python."""
+    a = RNG.random(12)
+    x = {"backwards": a[::-2], "column": a.reshape(4, 3)[:, 1], "read only": a[:5].copy()}[form]
+    x.flags.writeable = form != "read only"
+    check((merge_sort_of_copies, [(x,)]))
+    with pytest.raises(RecursionError):
+        tracebuf.bufferize(endless)(np.ones(8)[::-2])
+
+
+def test_as_functions_that_numba_compiles() -> None:
+    a = RNG.random(30)
+    assert tracebuf.bufferize(merge_sort, backend="numba")(a).tolist() == sorted(a.tolist())
 
 
 def test_results_that_are_given_back_to_it() -> None:

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.arrays.reshape import is_dense
+from tracebuf.frontends.numpy.arrays.reshape import dense_strides
 from tracebuf.frontends.numpy.call.talk import Talk
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -322,7 +322,7 @@ class Recursion:
             for k, leaf in enumerate(parts_of(x)):
                 if (name, k) not in self.entry:  # of a list that it has changed
                     raise self.refuse(f"gives `{name}` another length at another depth")
-                self.compare((name, k), leaf)
+                self.compare_or_peel((name, k), leaf, scope)
         if self.mended or plan.result is None:
             raise DeadEnd
         calls = len(self.i.scopes) - self.around
@@ -346,6 +346,15 @@ class Recursion:
         for (storage, _), value in zip(targets, op.results):
             r.set_value(storage, value)
         return plan.result.made(r, op.results[len(targets) :], dict(parts_in(scope.env)))
+
+    def compare_or_peel(self, path: Path, leaf: Any, scope: Scope) -> None:
+        """`compare`; where the first call's array alone is of a form of its own, the caller's, that call is inlined."""
+        try:
+            self.compare(path, leaf)
+        except UnsupportedError:
+            if not isinstance(leaf, ArrayRef) or kinds_of_names(scope.env) == kinds_of_names(self.scope.env):
+                raise
+            self.peel(path)
 
     def operands(self, path: Path, leaf: Any) -> list[Value]:
         """What a call gives for the arguments that stand for a part of a parameter."""
@@ -440,7 +449,8 @@ class Recursion:
             raise self.refuse(form)
         order = order_of(ends(entry)[0])
         for end in (*ends(entry), *ends(x)):
-            fits = end.ndim == 1 or is_dense(self.r, end, order)
+            known = all(s in self.r.func.symbols for d in end.strides if not isinstance(d, int) for s in symbols(d))
+            fits = known if end.ndim == 1 else surely_dense(self.r, end, order)
             if end.read_only or not end.storage.writable or not fits:
                 raise self.refuse(form)
 
@@ -489,7 +499,7 @@ class Recursion:
         if part is not None and list(arms.values()) == list(new.values()):  # of the same identity
             return part
         if len(new) > 1:  # what stands for it where the result is another has no elements
-            new = {k: replace(a, varies=(True,) * a.like.ndim) if isinstance(a, Fresh) else a for k, a in new.items()}
+            new = {k: a.any_size() if isinstance(a, Fresh) else a for k, a in new.items()}
         first, *rest = (arm.like for arm in new.values())
         if not all(of_one_form(first, other) for other in rest):
             raise self.refuse("returns arrays of different dtypes, numbers of axes or orders of axes")
@@ -558,15 +568,27 @@ class Recursion:
 
     def merged_fresh(self, arm: Argument | Part | Fresh | None, x: ArrayRef) -> Fresh:
         """`merged_arm` of an array that is made."""
-        order = order_of(x)
-        if x.read_only or not x.storage.writable or not is_dense(self.r, x, order):
-            raise self.refuse("returns a part of an array that it makes", "return a copy of it: .copy()")
+        r, order = self.r, order_of(x)
+        dense = surely_dense(r, x, order)
+        if x.read_only or not x.storage.writable or not dense and x.view.over is not None:
+            raise self.refuse("returns a view of an array that it makes", "return a copy of it: .copy()")
         if not isinstance(arm, Fresh):
-            return Fresh(x, order, tuple(not self.is_outside(d) for d in x.shape))
-        if arm.like.element is not x.element or arm.order != order:
-            raise self.refuse("returns arrays of different dtypes, numbers of axes or orders of axes")
-        pairs = zip(arm.varies, arm.like.shape, x.shape, strict=True)
-        varies = tuple(v or not self.is_outside(q) or not self.r.facts.equal(p, q) for v, p, q in pairs)
+            arm = Fresh(x, order, ()) if dense else Fresh(x, x.storage.order, (), True)
+        elif not dense and not arm.in_parts:
+            arm = Fresh(arm.like, arm.like.storage.order, (), True)
+        like, other = arm.like, "returns arrays of different dtypes, numbers of axes or orders of axes"
+        if arm.in_parts:
+            alike = like.view.over is x.view.over is None and like.view.dims == x.view.dims
+            if not alike or arm.order != x.storage.order or like.element is not x.element:
+                raise self.refuse(other)
+        elif like.element is not x.element or arm.order != order:
+            raise self.refuse(other)
+        old = arm.varies or (False,) * len(arm.dims(x))
+        pairs = zip(old, arm.dims(like), arm.dims(x), strict=True)
+        varies = tuple(v or not self.is_outside(q) or not r.facts.equal(p, q) for v, p, q in pairs)
+        steps = zip(varies[::-1], like.view.strides[::-1], x.view.strides[::-1]) if arm.in_parts else ()
+        if not all(r.facts.less(0, d) for differs, *both in steps if differs for d in both):
+            raise self.refuse(other)
         return arm if varies == arm.varies else replace(arm, varies=varies)
 
     def is_outside(self, d: Dim) -> bool:
@@ -635,6 +657,12 @@ class Recursion:
     def refuse(self, what: str, instead: str = "") -> UnsupportedError:
         text = f"the recursion of `{self.scope.name}`, whose depth only the run time knows, {what}"
         return self.r.refuse(text, instead or "use a loop, or numbers and arrays as arguments and results")
+
+
+def surely_dense(r: Recorder, x: ArrayRef, order: Sequence[int]) -> bool:
+    """Whether an array is known to be dense with its axes in this order, outermost first."""
+    pairs = dense_strides(x, [r.facts.canon(n) for n in x.shape], order)
+    return all(r.facts.equal(*pair) for pair in pairs)
 
 
 def step_of(r: Recorder, x: ArrayRef) -> Value:

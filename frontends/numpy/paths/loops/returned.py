@@ -123,37 +123,58 @@ class Part:
 
 @frozen(eq=False)
 class Fresh:
-    """An array that the function makes, dense with its axes in this order: which of its sizes differ."""
+    """An array that the function makes, dense with its axes in this order, or (`in_parts`) a part of one: which of its
+    sizes differ, and of that part's offsets, sizes and (positive) steps."""
 
     like: ArrayRef
     order: tuple[int, ...]
     varies: tuple[bool, ...]
+    in_parts: bool = False
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The sizes of what is returned."""
+        return self.like.storage.shape if self.in_parts else self.like.shape
 
     @property
     def types(self) -> list[Any]:
-        return [*[INDEX] * sum(self.varies), TensorType(tuple(self.like.shape), self.like.element)]
+        return [*[INDEX] * sum(self.varies), TensorType(tuple(self.shape), self.like.element)]
+
+    def dims(self, x: ArrayRef) -> tuple[Dim, ...]:
+        """Of an array like it what may differ."""
+        return (*x.storage.shape, *geometry(x.view)) if self.in_parts else x.shape
+
+    def any_size(self) -> Fresh:
+        """The same where its sizes may differ."""
+        steps = len(self.like.view.strides) if self.in_parts else 0
+        kept = len(self.varies) - steps
+        return replace(self, varies=(*[True] * kept, *self.varies[kept:]))
 
     def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
-        return [*(r.index(d) for d, v in zip(x.shape, self.varies) if v), r.read(x)]
+        array = r.value(x.storage) if self.in_parts else r.read(x)
+        return [*(r.index(d) for d, v in zip(self.dims(x), self.varies, strict=True) if v), array]
 
     def absent(self, r: Recorder) -> list[Value]:
-        none = r.placeholder(self.like.element, self.like.shape, self.order, False)
-        return [*(r.index(0) for v in self.varies if v), none]
+        steps = len(self.like.view.strides) if self.in_parts else 0
+        numbers = [0] * (len(self.varies) - steps) + [1] * steps
+        none = r.placeholder(self.like.element, self.shape, self.order, False)
+        return [*(r.index(n) for n, v in zip(numbers, self.varies) if v), none]
 
     def sized(self, r: Recorder, values: Sequence[Value]) -> list[Value]:
         """The values, where the array has the sizes that are among them."""
-        *sizes, value = values
-        rest = iter(sizes)
-        shape: list[Dim] = [
-            r.symbol(next(rest), "size", 0, USUAL) if v else d for d, v in zip(self.like.shape, self.varies)
-        ]
-        value.type = r.tensor_type(shape, self.like.element)
+        rest = iter(values)
+        shape: list[Dim] = [r.symbol(next(rest), "size", 0, USUAL) if v else d for d, v in zip(self.shape, self.varies)]
+        values[-1].type = r.tensor_type(shape, self.like.element)
         return list(values)
 
     def made(self, r: Recorder, values: Sequence[Value], given: Mapping[Path, ArrayRef]) -> ArrayRef:
         value = self.sized(r, values)[-1]
         shape = value.tensor_type.shape
-        return ArrayRef(r.new_storage(self.like.element, shape, self.order, value))
+        storage = r.new_storage(self.like.element, shape, self.order, value)
+        if not self.in_parts:
+            return ArrayRef(storage)
+        sizes, of_part = self.varies[: len(shape)], self.varies[len(shape) :]
+        return with_parameters(r, ArrayRef(storage, self.like.view), of_part, values[sum(sizes) : -1])
 
 
 Arm = Argument | Part | Fresh
