@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.paths.loops.returned import (
     Place,
     Result,
     geometry,
+    index_of,
     is_array,
     order_of,
     with_parameters,
@@ -367,7 +368,7 @@ class Recursion:
         if path not in plan.views:
             return []
         sizes = [r.index(d) for d in leaf.storage.shape] if path in plan.owned else []
-        return sizes + [r.index(d) for d, v in zip(geometry(leaf.view), plan.views[path]) if v]
+        return sizes + [index_of(r, d) for d, v in zip(geometry(leaf.view), plan.views[path]) if v]
 
     def elements(self, path: Path, leaf: ArrayRef) -> Value:
         """What a call gives for the contents of an array that is another one at another depth."""
@@ -667,7 +668,7 @@ def surely_dense(r: Recorder, x: ArrayRef, order: Sequence[int]) -> bool:
 
 def step_of(r: Recorder, x: ArrayRef) -> Value:
     """The stride in memory of an array of one axis, in elements."""
-    return r.on_either(x, partial(step_of, r)) if isinstance(x, GuardedRef) else r.index(x.strides[0])
+    return r.on_either(x, partial(step_of, r)) if isinstance(x, GuardedRef) else index_of(r, x.strides[0])
 
 
 def alike_in_memory(a: Storage, b: Storage) -> bool:

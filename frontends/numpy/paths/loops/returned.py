@@ -22,12 +22,12 @@ from tracebuf.frontends.numpy.paths.joins import one_or_other, pairable, plain
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
 from tracebuf.frontends.numpy.record.cond import Cond, ends, narrow
-from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.recorder import STEP_UNKNOWN, Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import ArrayRef, Kinds, View, types_of
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim
+from tracebuf.ir.dims import Dim, symbols
 from tracebuf.ir.types import INDEX, TensorType
 from tracebuf.ops.scalars import arith
 
@@ -152,7 +152,7 @@ class Fresh:
 
     def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
         array = r.value(x.storage) if self.in_parts else r.read(x)
-        return [*(r.index(d) for d, v in zip(self.dims(x), self.varies, strict=True) if v), array]
+        return [*(index_of(r, d) for d, v in zip(self.dims(x), self.varies, strict=True) if v), array]
 
     def absent(self, r: Recorder) -> list[Value]:
         steps = len(self.like.view.strides) if self.in_parts else 0
@@ -275,6 +275,13 @@ def with_parameters(r: Recorder, ref: ArrayRef, varies: Sequence[bool], values: 
     ]
     offsets, sizes, strides = tuple(made[:n]), tuple(made[n:-n] if n else made), tuple(made[-n:] if n else ())
     return ArrayRef(ref.storage, replace(view, offsets=offsets, sizes=sizes, strides=strides), ref.read_only)
+
+
+def index_of(r: Recorder, d: Dim) -> Value:
+    """A size, offset or step as an index; refused where it is not known here, as steps are after an `if`."""
+    if not isinstance(d, int) and not (r.in_scope(d) and r.func.symbols.keys() >= set(symbols(d))):
+        raise r.refuse(*STEP_UNKNOWN)
+    return r.index(d)
 
 
 def order_of(x: ArrayRef) -> tuple[int, ...]:
