@@ -46,16 +46,38 @@ def insert_deallocs(func: Func) -> None:
 def _own_results(func: Func) -> None:
     """Clones the results of a function that another one calls where they may be buffers that it does not make, or one
     buffer: the caller owns each."""
-    end, origins, kept = func.block.terminator, Origins(), list[Value]()
+    end, kept = func.block.terminator, list[Value]()
     for use in end.uses:
-        if not isinstance(use.value.type, MemRefType):
-            continue
-        own = all(isinstance(v.defining_op, GIVING_OPS) for v in origins.of(use.value))
-        if own and all(origins.sharing(use.value, v) is Sharing.NO for v in kept):
-            kept.append(use.value)
-        else:
-            func.block.insert(len(func.block.ops) - 1, clone := bufferization.Clone.of(use.value, end.loc))
-            use.set(clone.result)
+        if isinstance(use.value.type, MemRefType):
+            _own_on_each_path(use)
+    origins = Origins()
+    for use in end.uses:
+        if isinstance(use.value.type, MemRefType):
+            if all(origins.sharing(use.value, v) is Sharing.NO for v in kept):
+                kept.append(use.value)
+            else:
+                _clone(use)
+
+
+def _own_on_each_path(use: Use) -> None:
+    """Clones what leaves a block where it may be a buffer that the function does not make: in the branches of an `if`
+    that gives it for this use alone, those that need it."""
+    if all(isinstance(v.defining_op, GIVING_OPS) for v in Origins().of(use.value)):
+        return
+    op = use.value.defining_op
+    if isinstance(op, scf.If) and len(use.value.uses) == 1:
+        for block in op.branches:
+            _own_on_each_path(block.terminator.uses[use.value.index])
+    else:
+        _clone(use)
+
+
+def _clone(use: Use) -> None:
+    block = use.op.block
+    assert isinstance(block, Block)
+    clone = bufferization.Clone.of(use.value, use.op.loc)
+    block.insert(block.op_index(use.op), clone)
+    use.set(clone.result)
 
 
 def why_not(op: Op) -> str:

@@ -647,7 +647,7 @@ class Recursion:
             op.set_operands([free.get(v, v) for v in (own.get(arg, arg) for arg in func.args)])
             op.attrs["written"] = tuple(order)
         r.callees.append(func)
-        types = [arg.type for arg in stored]
+        types = [given[arg].type for arg in stored]
         call = TracedCall.writing(self.name, [given[a] for a in func.args], [*types, *plan.result.types], order, r.loc)
         r.add(call)
         targets = [*plan.stored, *(owned[p].storage for p in plan.filled)]
