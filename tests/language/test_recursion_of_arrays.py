@@ -393,6 +393,49 @@ def stored_to_on_a_path(a, p):
     return b, a
 
 
+def part_twice(a, n, p):
+    """Views that are made anew, of which `is` tells nothing."""
+    a[0] += 1
+    if n <= 0:
+        return a[1:]
+    if a[1] > p:
+        return a[1:]
+    return part_twice(a, n - 1, p)
+
+
+def parts_twice(a, n, p):
+    b, c = part_twice(a, n, p), part_twice(a, n, p)
+    if len(b) > 1:
+        b = b[::-1]
+    return b, b is a, b is c
+
+
+def filled_by_itself(a, n):
+    """It stores to arrays that it is given, other ones at each depth."""
+    if n == 0:
+        return np.concatenate((a, a))
+    b = filled_by_itself(a[a > 0], n - 1)
+    a[-1] = 7
+    return b
+
+
+def one_of_known_values(a, n, p):
+    if n == 0 or a[0] > p:
+        return np.array([1.0, 2.0, 3.0])
+    b = one_of_known_values(a * 2, n - 1, p)
+    b += 1
+    return b
+
+
+def layouts_joined(a, n, p):
+    """The argument, a part of another array, or an array of its own."""
+    if a[0] > p:
+        a = a + 1
+    if n == 0:
+        return a[1:]
+    return layouts_joined(a, n - 1, p)
+
+
 def exchanged(a, b, n):
     if n == 0:
         return a, b
@@ -438,6 +481,15 @@ def test_a_result_is_the_array_that_it_is_in_eager(n: int) -> None:
         climb(f, (a, n))
     climb(exchanged, (a, a * 2, n))
     climb(constants, (n,))
+
+
+@pytest.mark.parametrize("p", [0.0, 4.5, 99.0])
+def test_a_result_that_depends_on_the_path(p: float) -> None:
+    a = np.arange(6.0) + 3
+    climb(filled_by_itself, (a, 2))
+    climb(parts_twice, (a, 2, p))
+    climb(one_of_known_values, (a, 2, p))
+    climb(layouts_joined, (a[1:], 2, p))
 
 
 def test_identity_by_one_program() -> None:

@@ -118,7 +118,7 @@ class Part:
             return given[self.path].derive(partial(narrowed, part=part))
         if self.path is not None:
             of = ArrayRef(given[self.path].storage, of.view, of.read_only)
-        return with_parameters(r, of, self.varies, values) if values else of
+        return with_parameters(r, of, self.varies, values)
 
 
 @frozen(eq=False)
