@@ -436,6 +436,16 @@ def layouts_joined(a, n, p):
     return layouts_joined(a, n - 1, p)
 
 
+def given_its_result(a, n, p):
+    """What it is given is known as one array or another only when it is known to return parts of it."""
+    if n <= 0 or len(a) < 4:
+        return a[::2]
+    r = given_its_result(a * 0.5 + 0.1, n - 1, p)
+    if len(r) < 3:
+        return a[1:]
+    return given_its_result(r, n - 2, p)
+
+
 def exchanged(a, b, n):
     if n == 0:
         return a, b
@@ -490,6 +500,7 @@ def test_a_result_that_depends_on_the_path(p: float) -> None:
     climb(parts_twice, (a, 2, p))
     climb(one_of_known_values, (a, 2, p))
     climb(layouts_joined, (a[1:], 2, p))
+    climb(given_its_result, (a, 2, p))
 
 
 def test_identity_by_one_program() -> None:

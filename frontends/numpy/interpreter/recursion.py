@@ -431,7 +431,7 @@ class Recursion:
             if path not in plan.owned:
                 plan.owned[path] = None
                 plan.views[path] = (*[True] * len(parameters(a)), *steps)
-                self.mended = True
+                plan.result, self.mended = None, True  # it may be of what the argument was
         self.compare_geometry(path, a, b)
 
     def give_elements(self, path: Path, x: ArrayRef) -> None:
@@ -439,7 +439,7 @@ class Recursion:
         self.check_read(path, x)
         self.plan.owned[path] = self.plan.read[path] = None
         self.plan.views[path] = ()
-        self.mended = True
+        self.plan.result, self.mended = None, True  # it may be of what the argument was
 
     def check_read(self, path: Path, x: Any) -> None:
         """Refuses to give the elements of an array as those of one like the first: of one axis, or dense and with its
