@@ -66,7 +66,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/native/test_direct_calls.py (calls of Python's)
     a function that calls itself    frontends/numpy/interpreter/recursion.py (`note` finds it, `Recursion` traces it),
                                     `TracedCall` of ops/control/func.py, bufferize/callees.py;
-                                    tests/language/test_recursion.py
+                                    tests/language/test_recursion.py; arrays that it returns:
+                                    frontends/numpy/paths/loops/returned.py, `_own_results` of deallocate/ownership.py;
+                                    tests/language/test_recursion_of_arrays.py
     Python's `random`               frontends/numpy/functions/formulas/twister.py; tests/language/test_pythons_random.py
     medians of short rows           lower/networks.py (which elements are compared), backend/llvm/host_calls.py;
                                     tests/native/test_medians.py
@@ -224,7 +226,7 @@ from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
 from tracebuf.ir.func import Func
 from tracebuf.ir.verifier import Level, Verified
-from tracebuf.optimize.buffers.assign_storage import assign_storage
+from tracebuf.optimize.buffers.assign_storage import assign_called_storage, assign_storage
 from tracebuf.optimize.buffers.copy_on_paths import copy_on_paths
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
@@ -350,7 +352,8 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
 def _callee_to_memref(func: Func, options: Options) -> Func:
     """The memref program of a function that another one calls, which has no arena."""
     program = bufferize_callee(func, analyze(func, options))
-    run_passes(MEMREF_PASSES[:-2], program, "memref", options, None)  # its arguments may be parts of one array
+    passes = MEMREF_PASSES[:-2]  # its arguments may be parts of one array
+    run_passes((*passes, ("assign-called-storage", assign_called_storage)), program, "memref", options, None)
     return program
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from itertools import count
 
 from tracebuf.backend.numba.style.format import fitted
 from tracebuf.backend.numba.style.liveness import Liveness, parsed
@@ -42,6 +43,7 @@ class _Outliner:
         self.name, self.lines, self.liveness = name, lines, liveness
         self.variables, self.others, self.without = variables, others, without
         self.made: list[str] = []
+        self.names = (f"{name}_{k}" for k in count(1))
 
     def run(self) -> tuple[list[str], list[str]]:
         return self.made, self._block(0, len(self.lines))
@@ -92,7 +94,7 @@ class _Outliner:
         given = sorted(self.liveness.before[outer[0]] & self.variables & used)
         gives = sorted(_assigned(lines) & self.liveness.after[outer[-1]] & self.variables)
         indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-        name = f"{self.name}_{len(self.made) + 1}"
+        name = next(n for n in self.names if n not in self.others)
         kept = (x for x in lines if not x.lstrip().startswith("del "))
         body = [part for x in kept for part in fitted(f"    {x[len(indent) :]}")]
         tail = [f"    return {', '.join(gives)}"] if gives else []

@@ -277,7 +277,7 @@ def by_path(x):
     n = 1 if x[0] > 0 else 2.5
     rows = [[0, np.inf], [x[1], 3]]
     k = int(x[2])
-    return "%g: %s" % (n, n), "%5.2f" % n, ["%g" % v for row in rows for v in row], "%g" % rows[k][1 - k]
+    return "%g: %s" % (n, n), "%5.2f" % n, ["%g" % v for row in rows for v in row], "%g" % rows[k][1 - k]  # noqa: UP031
 
 
 def test_percent_formats_of_ints_or_floats_by_the_path() -> None:

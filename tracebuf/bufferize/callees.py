@@ -9,16 +9,18 @@ from tracebuf.bufferize.boundary import unknown_type
 from tracebuf.bufferize.rewrite import Rewrite
 from tracebuf.errors import InternalError
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import MemRefType
 from tracebuf.ops.memory import memref
 
 
 def bufferize_callee(func: Func, analysis: Analysis) -> Func:
-    """The memref program of a function that is called: it returns its scalars, its arrays are stored to in place."""
+    """The memref program of a function that is called: its arguments are stored to in place, it returns its scalars
+    and the arrays that it makes."""
     new = Rewrite(func, analysis, [unknown_type(a.type, "fully-dynamic-layout-map") for a in func.args]).run()
     end = new.block.terminator
-    for value in end.operands:
-        if isinstance(value.type, MemRefType) and memref.base_of(value).owner is not new.block:
-            raise InternalError(f"{func.name} returns a buffer that is none of its arguments")
-    end.set_operands([v for v in end.operands if not isinstance(v.type, MemRefType)])
+    stored = sum(bool(attrs["bufferization.writable"]) for attrs in func.arg_attrs)
+    for value in end.operands[:stored]:
+        if memref.base_of(value).owner is not new.block:
+            raise InternalError(f"{func.name} stores to a buffer that is none of its arguments")
+    end.set_operands(end.operands[stored:])
+    new.attrs["called"] = True
     return new

@@ -18,12 +18,15 @@ from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import bufferization
 from tracebuf.ops.arrays.pick import Pick
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.func import TracedCall
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.arith import constant_flag, negated
 
 FRESH_OPS = (memref.Alloc, bufferization.Clone)
 """Ops (memref.alloca among them) whose result is a buffer that nothing else knows yet."""
+GIVING_OPS = (*FRESH_OPS, TracedCall)
+"""These, and those that give buffers which nothing else knows."""
 CHOICES = (arith.Select, Pick)
 """Ops whose result is one of their operands but the first."""
 
@@ -194,7 +197,7 @@ class Origins:
         return self._sharers[base]
 
     def _find_sharers(self, base: Value) -> Iterator[Value]:
-        fresh = {v for v in self.of(base) if isinstance(v.defining_op, FRESH_OPS)}
+        fresh = {v for v in self.of(base) if isinstance(v.defining_op, GIVING_OPS)}
         work = [base, *fresh]
         found = dict.fromkeys(work)
         while work:
@@ -211,12 +214,12 @@ class Origins:
             return Sharing.MUST
         for fresh, other in ((a, b), (b, a)):
             op = fresh.defining_op
-            if isinstance(op, FRESH_OPS) and dominates(other, op):
+            if isinstance(op, GIVING_OPS) and dominates(other, op):
                 return Sharing.NO
         mine, theirs = self.of(a), self.of(b)
         if not mine.isdisjoint(theirs):
             return self._claim(a, b) or Sharing.MAY
-        fresh_only = any(all(isinstance(v.defining_op, FRESH_OPS) for v in side) for side in (mine, theirs))
+        fresh_only = any(all(isinstance(v.defining_op, GIVING_OPS) for v in side) for side in (mine, theirs))
         return Sharing.NO if fresh_only else Sharing.MAY
 
     def _claim(self, a: Value, b: Value) -> _Claim | None:

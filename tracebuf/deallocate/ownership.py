@@ -5,7 +5,7 @@ not pass on. Ownership is an i1 beside each memref that leaves a region (an extr
 extra result of scf.if); a loop takes over an initial value, with its owner's flag, where only the loop uses it from
 there on, and so does an scf.if (handover.py). Other initial values are passed with false, and no function argument is
 ever owned. The function itself is private with dynamic ownership (rule B3): a result may be an argument's buffer,
-nothing is cloned, and the caller tells by the base pointer.
+nothing is cloned, and the caller tells by the base pointer. A function that it calls gives its results to the caller.
 
 In structured control flow the ownership lattice (uninitialized < unique i1 < unknown) never joins: a memref has one
 block, and where two flows meet the i1 of the merged value is an SSA value of its own. So a memref is either unowned in
@@ -14,7 +14,7 @@ a block or has one flag. MLIR counterpart: OwnershipBasedBufferDeallocation.cpp;
 
 from __future__ import annotations
 
-from tracebuf.deallocate.facts import CHOICES, FRESH_OPS, Flags, Origins
+from tracebuf.deallocate.facts import CHOICES, GIVING_OPS, Flags, Origins, Sharing
 from tracebuf.deallocate.handover import handed_over, handed_to_branches
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Block, Effect, Op, Use, Value, is_buffer
@@ -27,7 +27,7 @@ from tracebuf.ops.control.func import Call, TracedCall
 from tracebuf.ops.memory import memref
 from tracebuf.ops.scalars.arith import constant_flag
 
-FOLLOWED = (*FRESH_OPS, *memref.VIEW_OPS, memref.GetGlobal, *CHOICES)
+FOLLOWED = (*GIVING_OPS, *memref.VIEW_OPS, memref.GetGlobal, *CHOICES)
 """Ops whose results are buffers of their own, another value's, or nobody's to free."""
 
 
@@ -38,7 +38,46 @@ def insert_deallocs(func: Func) -> None:
         reason = why_not(op)
         if reason:
             raise UnsupportedError(f"{op.name}: {reason}: no frees are inserted", location=op.loc)
+    if func.attrs.get("called"):
+        _own_results(func)
     _free_at_end(func.block, {}, Flags(func), Origins())
+
+
+def _own_results(func: Func) -> None:
+    """Clones the results of a function that another one calls where they may be buffers that it does not make, or one
+    buffer: the caller owns each."""
+    end, kept = func.block.terminator, list[Value]()
+    for use in end.uses:
+        if isinstance(use.value.type, MemRefType):
+            _own_on_each_path(use)
+    origins = Origins()
+    for use in end.uses:
+        if isinstance(use.value.type, MemRefType):
+            if all(origins.sharing(use.value, v) is Sharing.NO for v in kept):
+                kept.append(use.value)
+            else:
+                _clone(use)
+
+
+def _own_on_each_path(use: Use) -> None:
+    """Clones what leaves a block where it may be a buffer that the function does not make: in the branches of an `if`
+    that gives it for this use alone, those that need it."""
+    if all(isinstance(v.defining_op, GIVING_OPS) for v in Origins().of(use.value)):
+        return
+    op = use.value.defining_op
+    if isinstance(op, scf.If) and len(use.value.uses) == 1:
+        for block in op.branches:
+            _own_on_each_path(block.terminator.uses[use.value.index])
+    else:
+        _clone(use)
+
+
+def _clone(use: Use) -> None:
+    block = use.op.block
+    assert isinstance(block, Block)
+    clone = bufferization.Clone.of(use.value, use.op.loc)
+    block.insert(block.op_index(use.op), clone)
+    use.set(clone.result)
 
 
 def why_not(op: Op) -> str:
@@ -47,7 +86,7 @@ def why_not(op: Op) -> str:
         return "branches between blocks pass buffers on in ways that are not followed"
     if (effects := op.effects()) and any(effect is Effect.FREE for effect, _ in effects):
         return "the program frees already"
-    if isinstance(op, UnknownOp | Call) and not isinstance(op, TracedCall):  # that one gives no buffers
+    if isinstance(op, UnknownOp | Call) and not isinstance(op, TracedCall):  # whose buffers are the caller's
         return "what it does with buffers is not known"
     flow = isinstance(op, scf.For | scf.While | scf.If | linalg.DestinationOp)
     if op.regions and (not flow or any(len(r.blocks) != 1 for r in op.regions)):
@@ -60,8 +99,8 @@ def why_not(op: Op) -> str:
 def _free_at_end(block: Block, owned: dict[Value, Value], flags: Flags, origins: Origins) -> list[Value]:
     """Frees what `block` owns (memref to i1, extended here); the ownership of each memref its terminator passes."""
     for op in list(block.ops):
-        if isinstance(op, FRESH_OPS) and not isinstance(op, memref.Alloca):
-            owned[op.result] = flags.constant(True)
+        if isinstance(op, GIVING_OPS) and not isinstance(op, memref.Alloca):
+            owned.update((v, flags.constant(True)) for v in op.results if isinstance(v.type, MemRefType))
         elif isinstance(op, scf.For):
             owned.update(_loop(op, _entry_flags(op, owned, flags, origins), flags, origins))
         elif isinstance(op, scf.While):

@@ -92,7 +92,7 @@ class _Tidier:
         self.folder = Folder(frozenset(n for n, k in loops.items() if stored[n] == k and n not in args))
 
         pairs = (pair for s in statements(tree.body) if isinstance(s, ast.Assign) for pair in assigned(s))
-        self.constants = {n: x for n, x in pairs if _is_number(x) and stored[n] == 1 and n in mine}
+        self.constants = {n: x for n, x in pairs if _is_number(x) and stored[n] == 1 and n in mine and n not in args}
 
     def run(self) -> None:
         without_repeats(self.tree.body, {})

@@ -112,10 +112,13 @@ class Interpreter(Statements):
         return bool(self.scopes) and is_fixed(self.scope.source.file)
 
     def outer_values(self) -> list[Any]:
-        """The values that names of the functions around the one being traced hold, and statements of all."""
+        """The values that names of the functions around the one being traced hold, statements of all, and those that
+        the callers of a function of the program hold."""
         containers = [x for x, _ in self.r.heap.originals]
         held = [v for s in self.scopes for v in s.held]
-        return [*(v for s in self.scopes[:-1] for v in s.env.values()), *held, *containers, *self.direct.run.live()]
+        given = [x for recursion in self.recursions for x in recursion.heads.values()]
+        around = [v for s in self.scopes[:-1] for v in s.env.values()]
+        return [*around, *held, *given, *containers, *self.direct.run.live()]
 
     # -- calls
     def call_function(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.arrays.reshape import dense_strides
 from tracebuf.frontends.numpy.call.talk import Talk
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -29,9 +31,24 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.paths.joins import plain as is_plain
 from tracebuf.frontends.numpy.paths.leaving import parameters
-from tracebuf.frontends.numpy.paths.loops.alternatives import from_alternatives, to_alternatives
+from tracebuf.frontends.numpy.paths.loops.returned import (
+    Argument,
+    Around,
+    Arrays,
+    Fresh,
+    Numbers,
+    Part,
+    Path,
+    Place,
+    Result,
+    geometry,
+    index_of,
+    is_array,
+    order_of,
+    with_parameters,
+)
 from tracebuf.frontends.numpy.paths.loops.trace import kinds_of_names
-from tracebuf.frontends.numpy.record.cond import Cond
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both, negation
 from tracebuf.frontends.numpy.record.growing import Regrow
 from tracebuf.frontends.numpy.record.heap import Changed
@@ -41,16 +58,19 @@ from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
     ArrayRef,
     Env,
+    GuardedRef,
     Kind,
     Kinds,
     PyInt,
     Scalar,
     Storage,
+    View,
     kind_of,
     kinds_of,
-    types_of,
+    of_one_form,
+    storages_of,
 )
-from tracebuf.frozen import frozen, plain
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Region, Value
 from tracebuf.ir.dims import Dim, symbols
 from tracebuf.ir.func import Func
@@ -76,8 +96,6 @@ MAX_SAME = 3
 MAX_INLINED = 1000
 """How many calls are inlined of functions that call themselves and cannot be functions of the program."""
 
-Path = tuple[str, int]
-"""A part of an argument: the parameter, and the number of the leaf of what it holds."""
 Code = tuple[str, int, int]
 
 
@@ -142,7 +160,8 @@ def differing_at_run_time(old: Env, new: Env) -> frozenset[Path]:
         for k, (a, b) in enumerate(zip(parts_of(old[name]), parts_of(x))):
             if same_value(a, b) or is_plain(a) and is_plain(b) and a.same(b):
                 continue
-            arrays = is_plain(b) and not all(isinstance(d, int) for d in parameters(b.view))
+            arrays = isinstance(b, GuardedRef)
+            arrays = arrays or is_plain(b) and not all(isinstance(d, int) for d in parameters(b.view))
             if not arrays and not isinstance(b, Scalar) or isinstance(b, PyInt) and isinstance(b.expr, int):
                 return frozenset()
             differing.add((name, k))
@@ -150,71 +169,6 @@ def differing_at_run_time(old: Env, new: Env) -> frozenset[Path]:
 
 
 # -- what is planned
-@frozen()
-class Numbers:
-    """A part of a result that is a number, or None: its kinds."""
-
-    kinds: Kinds
-
-    @property
-    def types(self) -> list[Any]:
-        """The types of the values that stand for it."""
-        return types_of(self.kinds)
-
-    def values(self, r: Recorder, x: Any) -> list[Value]:
-        """A part as the values that stand for it."""
-        kind = self.kinds[0] if len(self.kinds) == 1 else None
-        if kind is None:
-            return to_alternatives(r, x, self.kinds)
-        if isinstance(x, Cond):
-            first, second = (self.values(r, arm) for arm in x.arms)
-            return [r.emit(arith.Select.of(x.condition, a, b)) for a, b in zip(first, second)]
-        return to_values(r, x, kind)
-
-    def made(self, r: Recorder, values: Sequence[Value]) -> Any:
-        """The part that these values stand for."""
-        kind = self.kinds[0] if len(self.kinds) == 1 else None
-        return from_values(r, values, kind, "result") if kind else from_alternatives(r, values, self.kinds, "result")
-
-
-@frozen(eq=False)
-class Part:
-    """A part of a result that is a part of an array of before the call: the array, and which of the view's offsets and
-    sizes differ."""
-
-    of: ArrayRef
-    varies: tuple[bool, ...]
-
-    @property
-    def types(self) -> list[Any]:
-        return [INDEX] * sum(self.varies)
-
-    def values(self, r: Recorder, x: ArrayRef) -> list[Value]:
-        return [r.index(d) for d, v in zip(parameters(x.view), self.varies) if v]
-
-    def made(self, r: Recorder, values: Sequence[Value]) -> ArrayRef:
-        return with_parameters(r, self.of, self.varies, values) if values else self.of
-
-
-@frozen(eq=False)
-class Result:
-    """What a function returns at every depth: a value of the same structure, and its parts."""
-
-    like: Any
-    parts: tuple[Numbers | Part, ...]
-
-    def values(self, r: Recorder, x: Any) -> list[Value]:
-        return [v for part, leaf in zip(self.parts, parts_of(x)) for v in part.values(r, leaf)]
-
-    @property
-    def types(self) -> list[Any]:
-        return [t for part in self.parts for t in part.types]
-
-    def made(self, r: Recorder, values: Sequence[Value]) -> Any:
-        rest = iter(values)
-        return rebuild(self.like, iter([p.made(r, [next(rest) for _ in p.types]) for p in self.parts]))
-
-
 @plain(eq=False)
 class Plan:
     """What is known of a function's recursion. `numbers`: the parts of arguments that are other numbers at other
@@ -224,19 +178,14 @@ class Plan:
     numbers: dict[Path, Kind] = field(default_factory=dict)
     views: dict[Path, tuple[bool, ...]] = field(default_factory=dict)
     owned: dict[Path, None] = field(default_factory=dict)
+    read: dict[Path, None] = field(default_factory=dict)
+    """Of `owned`, those of which only the elements are given: one array or another, or of other forms."""
     stored: dict[Storage, None] = field(default_factory=dict)
     filled: dict[Path, None] = field(default_factory=dict)
     result: Result | None = None
     """None: no call of itself has returned yet."""
     peeled: bool = False
     """Whether calls from outside are inlined: the arguments have other types from then on."""
-
-
-def with_parameters(r: Recorder, ref: ArrayRef, varies: Sequence[bool], values: Sequence[Value]) -> ArrayRef:
-    """An array that is another part: where they vary, the offsets and sizes are these values."""
-    view, rest, n = ref.view, iter(values), len(ref.view.offsets)
-    made: list[Dim] = [r.symbol(next(rest), "part", 0, USUAL) if v else d for d, v in zip(parameters(view), varies)]
-    return ArrayRef(ref.storage, replace(view, offsets=tuple(made[:n]), sizes=tuple(made[n:])), ref.read_only)
 
 
 @plain(eq=False)
@@ -286,6 +235,7 @@ class Recursion:
             if changed or any(not same_names(s.env, env) for s, env in kept):
                 raise self.refuse("changes a list, dict, object or name from outside of it")
             if not dead:
+                result = rebuild(result, map(self.by_object, parts_of(result)))
                 self.compare_result(result)
             self.compare_storages()
             if self.mended:
@@ -294,7 +244,7 @@ class Recursion:
                 raise self.refuse("never ends")
             ends = [bufferization.MaterializeInDestination.of(v, a) for a, v in self.stores()]
             finals = [r.emit(op) for op in ends]
-            r.add(Return.of([*finals, *plan.result.values(r, result)], r.loc))
+            r.add(Return.of([*finals, *plan.result.values(r, result, self.place)], r.loc))
         return True
 
     def head(self, name: str, x: Any) -> Any:
@@ -319,19 +269,31 @@ class Recursion:
             return entry
         made, varies = entry, plan.views[path]
         if path in plan.owned:
-            old = entry.storage
-            sizes = [self.block.add_arg(INDEX) for _ in old.shape]
+            read = path in plan.read
+            element, rank = (entry.element, entry.ndim) if read else (entry.storage.element, len(entry.storage.shape))
+            sizes = [self.block.add_arg(INDEX) for _ in range(rank)]
             shape = [r.symbol(v, "size", 0, USUAL) for v in sizes]
-            inner = self.inner[path] = Storage(old.element, shape, old.order, name=old.name)
-            inner.writable = old.writable
-            self.contents[path] = self.block.add_arg(r.tensor_type(shape, old.element))
+            order = order_of(ends(entry)[0]) if read else entry.storage.order
+            inner = self.inner[path] = Storage(element, shape, order, name=ends(entry)[0].storage.name)
+            inner.writable = ends(entry)[0].storage.writable
+            self.contents[path] = self.block.add_arg(r.tensor_type(shape, element))
             self.frame.values[inner] = self.contents[path]
             self.frame.locals.add(inner)
             self.args[path] = sizes
+            if read:
+                return self.read(path, inner)
             made = ArrayRef(inner, replace(entry.view), entry.read_only)
         parts = [self.block.add_arg(INDEX) for v in varies if v]
         self.args[path] = [*self.args.get(path, ()), *parts]
         return with_parameters(r, made, varies, parts)
+
+    def read(self, path: Path, inner: Storage) -> ArrayRef:
+        """An argument of which the elements are given: of one axis, with its step."""
+        if len(inner.shape) == 1:
+            step = self.block.add_arg(INDEX)
+            self.args[path] = [*self.args[path], step]
+            inner.strides = (self.r.symbol(step, "step", -USUAL, USUAL),)
+        return ArrayRef(inner)
 
     def check_depth(self) -> None:
         """Raises RecursionError where Python would, which is asked once, after the first `UNASKED` calls."""
@@ -361,7 +323,7 @@ class Recursion:
             for k, leaf in enumerate(parts_of(x)):
                 if (name, k) not in self.entry:  # of a list that it has changed
                     raise self.refuse(f"gives `{name}` another length at another depth")
-                self.compare((name, k), leaf)
+                self.compare_or_peel((name, k), leaf, scope)
         if self.mended or plan.result is None:
             raise DeadEnd
         calls = len(self.i.scopes) - self.around
@@ -371,7 +333,7 @@ class Recursion:
         for path, leaf in parts_in(scope.env):
             given |= zip(self.args.get(path, ()), self.operands(path, leaf), strict=True)
             if path in plan.owned:
-                given[self.contents[path]] = r.value(leaf.storage)
+                given[self.contents[path]] = self.elements(path, leaf)
                 if path in plan.filled:
                     targets.append((leaf.storage, self.contents[path]))
         given |= {arg: r.value(s) for s, arg in targets}
@@ -384,24 +346,48 @@ class Recursion:
         self.calls.append((op, given))
         for (storage, _), value in zip(targets, op.results):
             r.set_value(storage, value)
-        return plan.result.made(r, op.results[len(targets) :])
+        return plan.result.made(r, op.results[len(targets) :], dict(parts_in(scope.env)))
+
+    def compare_or_peel(self, path: Path, leaf: Any, scope: Scope) -> None:
+        """`compare`; where the first call's array alone is of a form of its own, the caller's, that call is inlined."""
+        try:
+            self.compare(path, leaf)
+        except UnsupportedError:
+            if not isinstance(leaf, ArrayRef) or kinds_of_names(scope.env) == kinds_of_names(self.scope.env):
+                raise
+            self.peel(path)
 
     def operands(self, path: Path, leaf: Any) -> list[Value]:
         """What a call gives for the arguments that stand for a part of a parameter."""
         r, plan = self.r, self.plan
         if path in plan.numbers:
             return to_values(r, leaf, plan.numbers[path])
+        if path in plan.read:
+            steps = [step_of(r, leaf)] if leaf.ndim == 1 else []
+            return [*map(r.index, leaf.shape), *steps]
         if path not in plan.views:
             return []
         sizes = [r.index(d) for d in leaf.storage.shape] if path in plan.owned else []
-        return sizes + [r.index(d) for d, v in zip(parameters(leaf.view), plan.views[path]) if v]
+        return sizes + [index_of(r, d) for d, v in zip(geometry(leaf.view), plan.views[path]) if v]
+
+    def elements(self, path: Path, leaf: ArrayRef) -> Value:
+        """What a call gives for the contents of an array that is another one at another depth."""
+        return self.r.read(leaf) if path in self.plan.read else self.r.value(leaf.storage)
 
     def check_apart(self, scope: Scope) -> None:
-        """Refuses a call in which two of the arrays that are other ones at other depths may be one."""
-        given = [leaf.storage for path, leaf in parts_in(scope.env) if path in self.plan.owned]
-        if len(set(given)) < len(given):
+        """Refuses a call in which two of the arrays that are other ones at other depths may be one that is stored to,
+        or are one object."""
+        leaves = [leaf for path, leaf in parts_in(scope.env) if path in self.plan.owned]
+        self.refuse_shared(leaves)
+        self.passed += [storage for leaf in leaves for storage in storages_of(leaf)]
+
+    def refuse_shared(self, leaves: Sequence[ArrayRef]) -> None:
+        """`check_apart` of these arrays."""
+        given: Sequence[object] = leaves
+        if self.plan.stored or self.plan.filled:
+            given = [storage for leaf in leaves for storage in dict.fromkeys(storages_of(leaf))]
+        if len({id(x) for x in given}) < len(given):
             raise self.refuse("gives one array for two parameters")
-        self.passed += given
 
     def compare(self, path: Path, x: Any) -> None:
         """Mends the plan where a part of an argument is not what it is planned to be."""
@@ -410,8 +396,12 @@ class Recursion:
             if kind_of(x) != plan.numbers[path]:
                 self.peel(path)
             return
-        if is_plain(entry) and is_plain(x):
+        if path in plan.read:
+            self.check_read(path, x)
+        elif is_plain(entry) and is_plain(x):
             self.compare_array(path, head, x)
+        elif isinstance(entry, ArrayRef) and isinstance(x, ArrayRef) and not same_value(entry, x):
+            self.give_elements(path, x)
         elif not same_value(entry, x):
             kind = kind_of(entry)
             if entry is None and is_number(x):  # `hi=None` at first
@@ -432,23 +422,48 @@ class Recursion:
             if a == b and head.storage is x.storage and head.read_only == x.read_only:
                 return
             alike = False
-        if not alike or a.strides != b.strides or head.read_only != x.read_only:
-            raise self.refuse(f"gives `{path[0]}` an array of another form (dtype, axes, steps) at another depth")
+        steps = [not self.r.facts.equal(p, q) for p, q in zip(a.strides, b.strides)] if alike else []
+        pairs = zip(steps, self.entry[path].view.strides, b.strides)
+        forward = all(self.r.facts.less(0, d) for differs, *both in pairs if differs for d in both)
+        if not alike or not forward or head.read_only != x.read_only:
+            return self.give_elements(path, x)
         if head.storage is not x.storage or path in plan.owned:
             if not alike_in_memory(self.entry[path].storage, x.storage):
-                raise self.refuse(f"gives `{path[0]}` an array that lies otherwise in memory at another depth")
+                return self.give_elements(path, x)
             if path not in plan.owned:
                 plan.owned[path] = None
-                plan.views[path] = (True,) * len(parameters(a))
-                self.mended = True
-        else:
-            old = plan.views.get(path, (False,) * len(parameters(a)))
-            differ = [
-                o or not self.r.facts.equal(p, q) for o, p, q in zip(old, parameters(a), parameters(b), strict=True)
-            ]
-            if tuple(differ) != old:
-                plan.views[path] = tuple(differ)
-                self.mended = True
+                plan.views[path] = (*[True] * len(parameters(a)), *steps)
+                plan.result, self.mended = None, True  # it may be of what the argument was
+        self.compare_geometry(path, a, b)
+
+    def give_elements(self, path: Path, x: ArrayRef) -> None:
+        """Has the elements of an array given, where it is otherwise another one than planned."""
+        self.check_read(path, x)
+        self.plan.owned[path] = self.plan.read[path] = None
+        self.plan.views[path] = ()
+        self.plan.result, self.mended = None, True  # it may be of what the argument was
+
+    def check_read(self, path: Path, x: Any) -> None:
+        """Refuses to give the elements of an array as those of one like the first: of one axis, or dense and with its
+        axes in the same order."""
+        entry = self.entry[path]
+        form = f"gives `{path[0]}` an array of another form (dtype, axes, steps) at another depth"
+        if not isinstance(x, ArrayRef) or entry.element is not x.element or entry.ndim != x.ndim:
+            raise self.refuse(form)
+        order = order_of(ends(entry)[0])
+        for end in (*ends(entry), *ends(x)):
+            known = all(s in self.r.func.symbols for d in end.strides if not isinstance(d, int) for s in symbols(d))
+            fits = known if end.ndim == 1 else surely_dense(self.r, end, order)
+            if end.read_only or not end.storage.writable or not fits:
+                raise self.refuse(form)
+
+    def compare_geometry(self, path: Path, a: View, b: View) -> None:
+        """Mends the plan where a part of an array is another one than planned."""
+        old = self.plan.views.get(path, (False,) * len(geometry(a)))
+        pairs = zip(old, geometry(a), geometry(b), strict=True)
+        differ = tuple(o or not self.r.facts.equal(p, q) for o, p, q in pairs)
+        if differ != old:
+            self.plan.views[path], self.mended = differ, True
 
     def peel(self, path: Path) -> None:
         self.plan.peeled = self.mended = True
@@ -464,33 +479,120 @@ class Recursion:
             raise self.refuse("returns values of different structure")
         old = [None] * len(list(parts_of(x))) if plan.result is None else plan.result.parts
         parts = [self.merged(part, leaf) for part, leaf in zip(old, parts_of(x))]
+        made = [{e.storage for e in ends(leaf) if self.place(e) is None} for leaf in parts_of(x) if is_array(leaf)]
+        if sum(map(len, made)) > len(set[Storage]().union(*made)):
+            raise self.refuse("returns an array that it makes twice, or with a part of it", "return a copy")
         if plan.result is None or any(a is not b for a, b in zip(parts, old)):
             plan.result, self.mended = Result(x, tuple(parts)), True
 
-    def merged(self, part: Numbers | Part | None, x: Any) -> Numbers | Part:
+    def merged(self, part: Numbers | Arrays | None, x: Any) -> Numbers | Arrays:
         """A part of the result, also where it is this; itself where nothing is new."""
         kinds = kinds_of(x)
-        if kinds is not None and not isinstance(part, Part):
+        if kinds is not None and not isinstance(part, Arrays):
             known = () if part is None else part.kinds
             found = merged_kinds((*known, *kinds))
             return part if part is not None and found == known else Numbers(found)
-        if isinstance(x, ArrayRef) and not is_plain(x):
-            raise self.refuse("returns one array or another", FRESH)
-        if not is_plain(x) or isinstance(part, Numbers) or x.view.over is not None:
+        if not is_array(x) or isinstance(part, Numbers):
             raise self.refuse("returns values of different types, or objects")
-        if any(x is head and head is not self.entry[p] for p, head in self.heads.items()):
-            raise self.refuse("returns its argument, which is another array at another depth")
+        arms = {} if part is None else part.arms
+        new = dict(arms)
+        for end in ends(x):
+            place = self.place(end)
+            new[place] = self.merged_arm(new.get(place), place, end)
+        if part is not None and list(arms.values()) == list(new.values()):  # of the same identity
+            return part
+        if len(new) > 1:  # what stands for it where the result is another has no elements
+            new = {k: a.any_size() if isinstance(a, Fresh) else a for k, a in new.items()}
+        first, *rest = (arm.like for arm in new.values())
+        if not all(of_one_form(first, other) for other in rest):
+            raise self.refuse("returns arrays of different dtypes, numbers of axes or orders of axes")
+        return Arrays(new)
+
+    def by_object(self, x: Any) -> Any:
+        """A part of a result; an array that may be one of several objects which the caller knows as a choice of them,
+        and itself."""
+        if isinstance(x, GuardedRef):
+            return Cond(x.condition, *map(self.by_object, x.arms))
+        if not is_plain(x) or x.origin is None or not any(self.is_known(o) for o in ends(x.origin)):
+            return x
+
+        def chosen(found: Any) -> Any:
+            if isinstance(found, Cond):
+                return Cond(found.condition, *map(chosen, found.arms))
+            return found if self.is_known(found) else ArrayRef(x.storage, x.view, x.read_only)
+
+        return chosen(x.origin)
+
+    def is_known(self, x: Any) -> bool:
+        """Whether the caller knows an array object: an argument, or one that a name of around the function holds."""
+        return is_plain(x) and any(x is y for y in (*self.heads.values(), *self.outer))
+
+    @property
+    def outer(self) -> list[ArrayRef]:
+        """The array objects that names of around the function hold."""
+        found = [x for scope in self.i.scopes[: self.around] for x in scope.env.values()]
+        return [leaf for x in found for leaf in parts_of(x) if is_plain(leaf)]
+
+    def place(self, x: ArrayRef) -> Place:
+        """Which array a result is: a parameter's at this depth, another part of that, one of before the first call, or
+        (None) one that is made."""
+        path = next((path for path, head in self.heads.items() if x is head), None)
+        if path is not None:
+            return path
+        if any(x is y for y in self.outer):
+            return Around(x)
+        inner = next((path for path, storage in self.inner.items() if storage is x.storage), None)
+        if inner is not None:
+            return inner, x.view.dims, x.view.strides
         if x.storage in self.frame.locals:
-            raise self.refuse("returns an array that it makes, or is given anew at each depth", FRESH)
+            return None
+        return x.storage, x.view.dims, x.view.strides
+
+    def merged_arm(self, arm: Argument | Part | Fresh | None, place: Place, x: ArrayRef) -> Argument | Part | Fresh:
+        """What a result is on a path; itself where nothing is new."""
+        if isinstance(place, Around) or place in self.heads:
+            return arm or Argument(x, place)
+        of_elements = any(x.storage is self.inner.get(path) for path in self.plan.read)
+        if of_elements and place is not None and x.view.dims != tuple(range(len(x.storage.shape))):
+            raise self.refuse("returns a part with other axes of an argument that is one array or another")
+        if x.view.over is not None and place is not None:
+            raise self.refuse("returns an array of another shape that is a view of one that it is given")
+        if place is None:
+            return self.merged_fresh(arm, x)
+        if not all(map(self.is_outside, x.view.strides)):
+            raise self.refuse("returns a part of an array whose step differs by the depth", "return a copy: .copy()")
         constant = [self.is_outside(d) for d in parameters(x.view)]
-        if part is None:
-            return Part(x, tuple(not c for c in constant))
-        a, b = part.of.view, x.view
-        if part.of.storage is not x.storage or (a.dims, a.strides) != (b.dims, b.strides):
-            raise self.refuse("returns one array or another")
-        pairs = zip(part.varies, constant, parameters(a), parameters(b), strict=True)
+        if not isinstance(arm, Part):
+            path = place[0] if isinstance(place[0], tuple) else None
+            return Part(x, tuple(not c for c in constant), path, of_elements)
+        pairs = zip(arm.varies, constant, parameters(arm.like.view), parameters(x.view), strict=True)
         varies = tuple(v or not c or not self.r.facts.equal(p, q) for v, c, p, q in pairs)
-        return part if varies == part.varies else Part(part.of, varies)
+        return arm if varies == arm.varies else replace(arm, varies=varies)
+
+    def merged_fresh(self, arm: Argument | Part | Fresh | None, x: ArrayRef) -> Fresh:
+        """`merged_arm` of an array that is made."""
+        r, order = self.r, order_of(x)
+        dense = surely_dense(r, x, order)
+        if x.read_only or not x.storage.writable or not dense and x.view.over is not None:
+            raise self.refuse("returns a view of an array that it makes", "return a copy of it: .copy()")
+        if not isinstance(arm, Fresh):
+            arm = Fresh(x, order, ()) if dense else Fresh(x, x.storage.order, (), True)
+        elif not dense and not arm.in_parts:
+            arm = Fresh(arm.like, arm.like.storage.order, (), True)
+        like, other = arm.like, "returns arrays of different dtypes, numbers of axes or orders of axes"
+        if arm.in_parts:
+            alike = like.view.over is x.view.over is None and like.view.dims == x.view.dims
+            if not alike or arm.order != x.storage.order or like.element is not x.element:
+                raise self.refuse(other)
+        elif like.element is not x.element or arm.order != order:
+            raise self.refuse(other)
+        old = arm.varies or (False,) * len(arm.dims(x))
+        pairs = zip(old, arm.dims(like), arm.dims(x), strict=True)
+        varies = tuple(v or not self.is_outside(q) or not r.facts.equal(p, q) for v, p, q in pairs)
+        steps = zip(varies[::-1], like.view.strides[::-1], x.view.strides[::-1]) if arm.in_parts else ()
+        if not all(r.facts.less(0, d) for differs, *both in steps if differs for d in both):
+            raise self.refuse(other)
+        return arm if varies == arm.varies else replace(arm, varies=varies)
 
     def is_outside(self, d: Dim) -> bool:
         """Whether a size or an offset is known where the function is called."""
@@ -507,6 +609,8 @@ class Recursion:
                 plan.stored[storage] = None
                 self.mended = True
         for path, arg in self.contents.items():
+            if self.frame.values[self.inner[path]] is not arg and path in plan.read:
+                raise self.refuse(f"stores to `{path[0]}`, which is one array or another")
             if self.frame.values[self.inner[path]] is not arg and path not in plan.filled:
                 plan.filled[path] = None
                 self.mended = True
@@ -522,9 +626,11 @@ class Recursion:
         r, plan, frame = self.r, self.plan, self.frame
         assert plan.result is not None
         touched = set(frame.phis)
-        owned = {path: self.entry[path].storage for path in plan.owned}
-        outer = {*self.passed, *owned.values()} - set(self.inner.values())
-        if len(set(owned.values())) < len(owned) or (outer & touched and (plan.stored or plan.filled)):
+        owned: dict[Path, ArrayRef] = {path: self.entry[path] for path in plan.owned}
+        first = [storage for entry in owned.values() for storage in storages_of(entry)]
+        outer = {*self.passed, *first} - set(self.inner.values())
+        self.refuse_shared([*owned.values()])
+        if outer & touched and (plan.stored or plan.filled):
             raise self.refuse("gives one array for two, or one that it also uses by another name")
         given: dict[Value, Value] = {
             self.left: r.constant(UNASKED, INDEX), self.asked: r.constant(False, I1),
@@ -532,7 +638,7 @@ class Recursion:
         for path, entry in self.entry.items():
             given |= zip(self.args.get(path, ()), self.operands(path, entry), strict=True)
             if path in plan.owned:
-                given[self.contents[path]] = r.value(entry.storage)
+                given[self.contents[path]] = self.elements(path, entry)
         given |= {arg: r.value(storage) for storage, arg in frame.phis.items()}
         func, free = lifted(r.func, self.name, self.block)
         given |= {arg: value for value, arg in free.items() if arg.owner is self.block}
@@ -543,17 +649,28 @@ class Recursion:
             op.set_operands([free.get(v, v) for v in (own.get(arg, arg) for arg in func.args)])
             op.attrs["written"] = tuple(order)
         r.callees.append(func)
-        types = [arg.type for arg in stored]
+        types = [given[arg].type for arg in stored]
         call = TracedCall.writing(self.name, [given[a] for a in func.args], [*types, *plan.result.types], order, r.loc)
         r.add(call)
-        targets = [*plan.stored, *(owned[p] for p in plan.filled)]
+        targets = [*plan.stored, *(owned[p].storage for p in plan.filled)]
         for storage, value in zip(targets, call.results):
             r.set_value(storage, value)
-        return plan.result.made(r, call.results[len(targets) :])
+        return plan.result.made(r, call.results[len(targets) :], self.entry)
 
     def refuse(self, what: str, instead: str = "") -> UnsupportedError:
         text = f"the recursion of `{self.scope.name}`, whose depth only the run time knows, {what}"
         return self.r.refuse(text, instead or "use a loop, or numbers and arrays as arguments and results")
+
+
+def surely_dense(r: Recorder, x: ArrayRef, order: Sequence[int]) -> bool:
+    """Whether an array is known to be dense with its axes in this order, outermost first."""
+    pairs = dense_strides(x, [r.facts.canon(n) for n in x.shape], order)
+    return all(r.facts.equal(*pair) for pair in pairs)
+
+
+def step_of(r: Recorder, x: ArrayRef) -> Value:
+    """The stride in memory of an array of one axis, in elements."""
+    return r.on_either(x, partial(step_of, r)) if isinstance(x, GuardedRef) else index_of(r, x.strides[0])
 
 
 def alike_in_memory(a: Storage, b: Storage) -> bool:
@@ -565,9 +682,6 @@ def alike_in_memory(a: Storage, b: Storage) -> bool:
 def same_names(a: Env, b: Env) -> bool:
     """Whether names are bound to the same objects."""
     return a.keys() == b.keys() and all(a[n] is b[n] for n in a)
-
-
-FRESH = "store into an array that is an argument, or was made before the first call"
 
 
 def asking(r: Recorder, used: int) -> str:

@@ -43,6 +43,7 @@ from tracebuf.ops.arrays.windows import ExtractWindows
 from tracebuf.ops.control import scf
 
 R = TypeVar("R")
+STEP_UNKNOWN = "this view's step is only known where the view was made", "make the slice again where it is used"
 
 
 class Recorder(Sizes):
@@ -146,9 +147,7 @@ class Recorder(Sizes):
             if d is not None:
                 sizes[d] = size
         if not all(isinstance(s, int) or self.in_scope(s) for s in view.strides):
-            raise self.refuse(
-                "this view's step is only known where the view was made", "make the slice again where it is used"
-            )
+            raise self.refuse(*STEP_UNKNOWN)
         offsets, numbers, steps = (tuple(map(self.mixed, part)) for part in (view.offsets, sizes, view.strides))
         return Slice(offsets, numbers, steps, view.dims)
 

@@ -11,6 +11,7 @@ from tracebuf.ir.attributes import inherent
 from tracebuf.ir.core import Alias, Facts, Form, FormError, Op, Relation, Rewriter, Use, Value, no_effects
 from tracebuf.ir.types import Type
 from tracebuf.location import UNKNOWN, Location
+from tracebuf.ops.memory.memref import forget_layout
 
 
 class Terminator(Op):
@@ -149,8 +150,8 @@ class TracedCall(Call):
     """`tracebuf.call`: a call of a traced function, which stores to some of its arrays in place.
 
     operands: the callee's arguments; results: for each operand of `written`, in order, the tensor as it is after the
-    call, then scalars; on buffers the scalars alone. attrs: callee, written (the numbers of the tensors that the
-    callee stores to; every tensor may be read).
+    call, then what it returns: scalars and new arrays; on buffers that alone, and the caller owns the arrays. attrs:
+    callee, written (the numbers of the tensors that the callee stores to; every tensor may be read).
     """
 
     __slots__ = ()
@@ -177,6 +178,9 @@ class TracedCall(Call):
     def is_writable(self, value: Value) -> bool:
         return True
 
+    def bufferizes_to_allocation(self, value: Value) -> bool:
+        return value.index >= len(self.attrs["written"])
+
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return True
 
@@ -190,9 +194,10 @@ class TracedCall(Call):
     def bufferize(self, rewriter: Rewriter) -> None:
         args = [rewriter.buffer(u) if u.value.is_tensor else rewriter.value(u.value) for u in self.uses]
         written: tuple[int, ...] = self.attrs["written"]
-        scalars = self.results[len(written) :]
-        made = rewriter.add(TracedCall.writing(self.callee, args, [v.type for v in scalars], (), self.loc))
+        own = self.results[len(written) :]
+        types = [forget_layout(v.tensor_type) if v.is_tensor else v.type for v in own]
+        made = rewriter.add(TracedCall.writing(self.callee, args, types, (), self.loc))
         for k, result in zip(written, self.results):
             rewriter.replace(result, args[k])
-        for old, new in zip(scalars, made.results, strict=True):
-            rewriter.set_value(old, new)
+        for old, new in zip(own, made.results, strict=True):
+            rewriter.replace(old, new) if old.is_tensor else rewriter.set_value(old, new)

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field
 
-from tracebuf.deallocate.facts import FRESH_OPS, sources
+from tracebuf.deallocate.facts import FRESH_OPS, GIVING_OPS, sources
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Op, Value, dominates
 from tracebuf.ir.dims import Dim, Sym, substitute, symbols
@@ -42,6 +42,8 @@ from tracebuf.running.lines import ON_STACK
 
 STACK = 64 * 1024
 """Bytes of stack that one function may use for buffers."""
+STACK_OF_CALLED = 64
+"""Bytes of stack that a function which another one calls may use for buffers: it may call itself a thousand times."""
 
 
 def assign_storage(func: Func) -> None:
@@ -50,6 +52,15 @@ def assign_storage(func: Func) -> None:
     if any(isinstance(op, FRESH_OPS) for op in func.walk()):
         to_stack(func.block, STACK)
     func.attrs["arena"] = _Storage(func).plan()
+
+
+def assign_called_storage(func: Func) -> None:
+    """The same for a function that another one calls, without an arena: its buffers are arrays, but for small ones."""
+    to_stack(func.block, STACK_OF_CALLED)
+    for op in func.walk():
+        if type(op) is memref.Alloc and "absent" in op.attrs:
+            op.attrs["kind"] = "nowhere"
+    func.attrs["arena"] = Plan(nowhere=True)
 
 
 # -- the stack
@@ -157,7 +168,7 @@ class _Storage:
             op.attrs["kind"] = "arena" if op not in arrays else "nowhere" if "absent" in op.attrs else "array"
         plan = self._placed(groups, 1 if roaming and wider else 0)
         plan.frees.update(self._frees(arrays))
-        plan.nowhere = any(op.attrs["kind"] == "nowhere" for op in arrays)
+        plan.nowhere = any(op.attrs["kind"] == "nowhere" for op in arrays) or any(map(gives_buffers, self.func.walk()))
         self._note_spares(plan, arrays - roaming)
         if roaming:
             plan.roaming = self._plan_roaming(plan, roaming, kept, wider is not None)
@@ -195,10 +206,10 @@ class _Storage:
         return arrays
 
     def _may_free(self, op: memref.Dealloc) -> tuple[set[memref.Alloc], bool]:
-        """The allocations that a free may free, and whether there may be a clone."""
+        """The allocations that a free may free, and whether there may be a clone, or what a called function made."""
         leaves = [v.owner for v in self.lives.origins.of(op.operand(0))]
         return {o for o in leaves if type(o) is memref.Alloc}, any(
-            isinstance(o, FRESH_OPS) and not isinstance(o, memref.Alloc) for o in leaves
+            isinstance(o, GIVING_OPS) and not isinstance(o, memref.Alloc) for o in leaves
         )
 
     def _frees(self, arrays: set[memref.Alloc]) -> Iterable[Op]:
@@ -567,6 +578,11 @@ def joined(ranges: Iterable[tuple[Extent, Extent]]) -> list[tuple[Extent, Extent
 
 def meet(a: Span, b: Span) -> bool:
     return a.first <= b.last and b.first <= a.last
+
+
+def gives_buffers(op: Op) -> bool:
+    """Whether it is a call of a function that gives buffers, of which some may be absent."""
+    return isinstance(op, TracedCall) and any(isinstance(v.type, MemRefType) for v in op.results)
 
 
 def in_order(op: memref.Alloc) -> bool:

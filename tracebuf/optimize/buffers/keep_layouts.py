@@ -32,7 +32,8 @@ def keep_layouts(func: Func) -> None:
         changed = False
         for value, group in groups.items():
             op = value.defining_op
-            if isinstance(value.type, MemRefType) and (op is None or isinstance(op, (scf.Loop, scf.If))):
+            carried = op is None and value.owner is not func.block  # a function's argument has the layout of its type
+            if isinstance(value.type, MemRefType) and (carried or isinstance(op, (scf.Loop, scf.If))):
                 continue
             source = op.operand(0) if isinstance(op, memref.Cast) else value
             new = known.get(groups[source]) if source is not value and source in groups else layout_of(source, sizes)

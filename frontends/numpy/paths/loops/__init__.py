@@ -5,6 +5,6 @@ the recorder (`_value_in`) each storage at its first touch; `compare` holds the 
 them and mends the plan; `close` drops what came back unchanged and records the `scf.for` or `scf.while`; `containers`
 carries the contents of lists, dicts and objects, `owned` arrays that names hold in turn, `objects` which container or
 array object a name holds; `alternatives` are names of several types; `report` says of a recorded loop what it carries,
-and why.
+and why. `returned` is what a recursion gives back, which interpreter/recursion discovers in the same way.
 May import: what paths may, and the files of paths.
 """
