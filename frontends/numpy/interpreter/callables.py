@@ -236,10 +236,8 @@ def inner_copies(i: Evaluator, node: ast.AST, x: list[Any], made: Any) -> list[A
     """The copies of a list's items, made at a place of their own: what is found of lists is kept by where they are
     made."""
     outer = i.r.loc
-    i.r.loc = Location(outer.file, outer.line, outer.column + 1, outer.end_column, outer.function)
-    items = [deeply_copied(i, node, item, made) for item in x]
-    i.r.loc = outer
-    return items
+    with i.r.at(Location(outer.file, outer.line, outer.column + 1, outer.end_column, outer.function)):
+        return [deeply_copied(i, node, item, made) for item in x]
 
 
 def cache_of(i: Evaluator, node: ast.AST, maxsize: Any = 128, typed: Any = False) -> Any:
