@@ -404,3 +404,26 @@ def inserted_and_counted(w, n):
 def test_lengths_among_floats() -> None:
     """A length is an index of MLIR's, which became a number by a cast that keeps bits."""
     climb(inserted_and_counted, (A[0], 4))
+
+
+def by_pivots(a):
+    a = a.tolist()
+    n = len(a)
+    order = [[float(i == j) for i in range(n)] for j in range(n)]
+    for j in range(n):
+        row = max(range(j, n), key=lambda i: abs(a[i][j]))
+        if j != row:
+            order[j], order[row] = order[row], order[j]
+    columns = list(zip(*a))
+    return [[sum(x * y for x, y in zip(row, column)) for column in columns] for row in order]
+
+
+def test_known_numbers_beside_a_list_that_may_be_shorter() -> None:
+    agree(by_pivots, np.random.default_rng(0).normal(size=(3, 3)))
+
+    def f(x):
+        held = [v for v in x if v > 0]
+        return [a * b for a, b in zip(held, (2, 3, 5))], sum(b for _, b in zip(held, [1.5, 2.5]))
+
+    for x in ([1.0, -2, 3, 4, 5], [-1.0, 2], [-1.0]):
+        agree(f, np.array(x))

@@ -20,6 +20,8 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.paths.iteration import (
     ENDLESS,
     Items,
@@ -37,6 +39,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     reversed_of,
     zipped,
 )
+from tracebuf.frontends.numpy.record.growing import is_number, parts_of
 from tracebuf.frontends.numpy.record.judged import NoExample, example_of
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -86,6 +89,25 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
         return OneShotIterator(kind, run, i.r.frame)
     found = run(False)
     return OneShotIterator(kind, lambda _: found, i.r.frame)
+
+
+def beside_open(i: Evaluator, its: Sequence[Iterable]) -> Sequence[Iterable]:
+    """What zip goes over, with numbers that are known beside lists that may be shorter as a list of which the run time
+    may take any."""
+    least = min((len(it) for it in its if type(it) is list), default=0)
+    counts = [it.count for it in its if isinstance(it, Items)]
+    if not least or all(i.r.ask_nonneg(sub(n, least)) is True for n in counts):
+        return its
+    return [table(i, it) if type(it) is list else it for it in its]
+
+
+def table(i: Evaluator, x: list[Any]) -> Iterable:
+    """Items, any of which the run time may take, if they are numbers of one form; else as they are."""
+    forms = [i.r.growth.form_of(item) for item in x]
+    form = common(i.r, frozenset(f for f in forms if f is not None)) if None not in forms else None
+    if form is None or not all(map(is_number, parts_of(form))):
+        return x
+    return growing.items(i, growing.begin(i, form, x))
 
 
 def check_called(i: Evaluator, function: Any, iterated: slice, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -200,7 +222,7 @@ def count_of(i: Evaluator, its: Sequence[Iterable], start: Any = 0, step: Any = 
 
 
 FORMS: dict[Any, Callable[..., Iterable]] = {
-    zip: lambda i, its, strict=False: zipped(i.r, its, bool(strict)),
+    zip: lambda i, its, strict=False: zipped(i.r, beside_open(i, its), bool(strict)),
     enumerate: lambda i, its, start=0: enumerated(i.r, its[0], start),
     reversed: lambda i, its: reversed_of(i.r, its[0]),
     iter: lambda i, its: its[0],
