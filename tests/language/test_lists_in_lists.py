@@ -423,7 +423,7 @@ def test_known_numbers_beside_a_list_that_may_be_shorter() -> None:
 
     def f(x):
         held = [v for v in x if v > 0]
-        return [a * b for a, b in zip(held, (2, 3, 5))], sum(b for _, b in zip(held, [1.5, 2.5]))
+        return [a * b for a, b in zip(held, (2, 3, 5))], sum(b for _, b in zip(held, (1.5, 2.5)))
 
     for x in ([1.0, -2, 3, 4, 5], [-1.0, 2], [-1.0]):
         agree(f, np.array(x))

@@ -12,6 +12,7 @@ import ast
 import itertools
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,8 @@ def table(i: Evaluator, x: list[Any]) -> Iterable:
     form = common(i.r, frozenset(f for f in forms if f is not None)) if None not in forms else None
     if form is None or not all(map(is_number, parts_of(form))):
         return x
-    return growing.items(i, growing.begin(i, form, x))
+    with i.r.at(replace(i.r.loc, text="zip")):  # not where lists of the user's are made
+        return growing.items(i, growing.begin(i, form, x))
 
 
 def check_called(i: Evaluator, function: Any, iterated: slice, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
