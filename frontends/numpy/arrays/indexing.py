@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import bool_as_int, int_of_val
 from tracebuf.frontends.numpy.numbers.weak_ints import require_fits
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -458,6 +459,9 @@ def signed_step(r: Recorder, e: Dim, of: str, exception: Raised, zero: str) -> t
 
 def bound(r: Recorder, item: Any) -> Dim:
     """A slice's start, stop or step, as an expression."""
+    if type(item) is Cond:
+        reason = "a bound of a slice is of one type or another, depending on the path"
+        raise r.refuse(reason, "use it inside of the branches")
     if isinstance(item, NpScalar) and item.element is UI64:  # beyond every size, but within 64 bits
         item = NpScalar(r.emit(arith.MinUI.of(item.value, r.constant(2**62, UI64))), UI64)
     e = as_int(r, item, NO_BOUND)

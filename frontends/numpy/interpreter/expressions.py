@@ -629,9 +629,13 @@ class Expressions(Comprehensions):
         return self.by_type(node, (base, as_slices(index)), env, evaluate)
 
     def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
-        """What is indexed, and the index, which may be one or another key of a dict."""
-        base, index = self.expr(node.value, env), as_slices(self.any_expr(node.slice, env))
+        """What is indexed, and the index, which may be one or another key of a dict; one into an array may differ in
+        parts by the path."""
+        base, index = self.expr(node.value, env), self.any_expr(node.slice, env)
         base = self.apart(node.value, base, env)
+        if isinstance(base, ArrayRef) and type(index) is not Cond and condition_in(index) is not None:
+            return base, index
+        index = as_slices(index)
         if type(index) is Cond and not isinstance(base, dict) and not (takes_texts(base) and is_text(index)):
             self.at(node)
             check_one_type(self.r, index)

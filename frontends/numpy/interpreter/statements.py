@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, records, talk
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
-from tracebuf.frontends.numpy.interpreter.expressions import Expressions
+from tracebuf.frontends.numpy.interpreter.expressions import Expressions, condition_in
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
@@ -86,6 +86,7 @@ from tracebuf.frontends.numpy.record.growing import (
 from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
+from tracebuf.frontends.numpy.record.slices import as_slices
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -293,8 +294,7 @@ class Statements(Expressions, Protected):
                 return None
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
-            index = self.in_array(target, index)
-            self.by_type(target, (value,), env, lambda x: self.store_elements(target, base, index, x))
+            self.store_at(target, base, index, value, env)
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
             base = self.expr(target.value, env)
             self.at(target)
@@ -307,6 +307,14 @@ class Statements(Expressions, Protected):
             self.by_type(target, (base,), env, lambda x: self.set_attribute(target, x, target.attr, value))
         else:
             raise self.refuse(target, *refusals.ATTRIBUTE_SET)
+
+    def store_at(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any, env: Env) -> None:
+        """base[index] = value, of an array, for each path that decides a part of the index or the value's type."""
+        if (condition := condition_in(index)) is not None:
+            on_path = lambda base, index, value: self.store_at(target, base, index, value, env)  # noqa: E731
+            return self.for_each_type(target, condition, (base, index, value), env, on_path)  # type: ignore[no-any-return]
+        index = self.in_array(target, as_slices(index))
+        self.by_type(target, (value,), env, lambda x: self.store_elements(target, base, index, x))
 
     def store_elements(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any) -> None:
         """base[index] = value, of an array."""
@@ -465,8 +473,11 @@ class Statements(Expressions, Protected):
     ) -> None:
         """`base[index] OP= ...`."""
         name = type(node.op).__name__
+        if isinstance(base, ArrayRef) and (condition := condition_in(index)) is not None:
+            on_path = lambda base, index: self.augment_subscript(node, target, base, index, env)  # noqa: E731
+            return self.for_each_type(node, condition, (base, index), env, on_path)  # type: ignore[no-any-return]
         if isinstance(base, ArrayRef):
-            index = self.in_array(target, index)
+            index = self.in_array(target, as_slices(index))
         old = self.subscript(target, base, index)
         picked = isinstance(base, ArrayRef) and subscripts.is_advanced(index)
         state = subscripts.state(self.r, base, index) if picked else []

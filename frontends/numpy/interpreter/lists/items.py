@@ -72,6 +72,8 @@ def common(r: Recorder, forms: frozenset[Form]) -> Form | None:
 
 def with_column(form: Form) -> Form:
     """A form that has a column: one of None alone gets flags, which say so."""
+    if isinstance(form, Several) and any(part.types for part in parts_of(form)):
+        return form
     if isinstance(form, Several):
         return Several(form.of, tuple(map(with_column, form.parts)))
     return OneOf((None, BOOL)) if isinstance(form, OneOf) and form.kinds == (None,) else form
