@@ -1011,3 +1011,17 @@ def test_a_length_below_zero_stands_in_code_that_is_not_reached() -> None:
         popped(np.ones(7), np.ones(7))
     with pytest.raises((IndexError, UnsupportedError)):
         tracebuf.bufferize(popped)(np.ones(7), np.ones(7))
+
+
+def test_lists_that_get_what_data_select() -> None:
+    def f(x):
+        first, second, third = [], [], [0]
+        for k in range(3):
+            places = np.flatnonzero(x > k)
+            first.extend(places)
+            second += list(places * 2)
+        third += x[x > 1].tolist()
+        return np.asarray(first), second, third
+
+    for x in ([2.0, 0.0, 3.0], [0.0]):
+        agree(f, np.array(x))

@@ -168,3 +168,26 @@ def test_functions_of_pythons_that_raise_in_native_code(x: float) -> None:
         return found, math.gamma(x)
 
     agree(f, np.array([3.0, 1e308, -4.0]), x)
+
+
+def pascal(x):
+    total, found = 0.0, []
+    for p in range(int(x[0])):
+        for i in range(p + 2):
+            total += math.comb(p, i) * x[1]
+            found.append((math.comb(p, i), math.perm(p, i)))
+        found.append((math.factorial(p), math.perm(p)))
+    return total, found
+
+
+def large(x):
+    return math.comb(int(x[0]), int(x[1])), math.perm(int(x[0]), 2)
+
+
+def test_combinations_of_ints_that_only_the_run_time_knows() -> None:
+    for x in ([5.0, 2.0], [0.0, 1.0]):
+        agree(pascal, np.array(x))
+    for x in ([60.0, 30.0], [5.0, -1.0], [-1.0, 2.0], [3.0, 5.0]):
+        agree(large, np.array(x))
+    for n in (5.0, -1.0, 20.0):
+        agree(lambda x: math.factorial(int(x[0])), np.array([n]))

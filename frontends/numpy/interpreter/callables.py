@@ -42,6 +42,9 @@ GETTERS: tuple[Any, ...] = (operator.itemgetter, operator.attrgetter, operator.m
 INTS = (math.comb, math.perm, math.factorial, math.lcm, math.gcd, math.isqrt)
 """Functions of ints whose traced arguments become part of the key, unless they have a traced form."""
 
+OF_DATA = {math.comb: prelude.comb_of, math.perm: prelude.perm_of, math.factorial: prelude.factorial_of}
+"""By one of these: what is traced where only the run time knows an argument."""
+
 
 def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The result of a call; NotImplemented for a callee that is not answered here."""
@@ -83,6 +86,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return operation(i, node, function, args)
     if function in HANDLERS:
         return call_as(function, HANDLERS[function], (i, node), args, kwargs)
+    if function in OF_DATA and any(isinstance(x, PyInt) and not i.r.entry_only(x.expr) for x in args):
+        return i.call_function(OF_DATA[function], args, kwargs)
     if function in INTS and table.handler_of(function) is None:
         what = f"an argument of math.{function.__name__}"
         known = [i.r.static_int(x.expr, what) if isinstance(x, PyInt) else x for x in args]

@@ -29,7 +29,7 @@ from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_inner, is_keyed, is_row, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Kind, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 
 MISSING = object()
@@ -285,6 +285,8 @@ def extend(i: Evaluator, node: ast.AST, x: list[Any], more: Any) -> None:
         more, in_turn = i.rolled(node, more), False
     if is_growing(more):
         i.note_growth(x, form=form_in(more))
+    if isinstance(more, ArrayRef) and more.ndim == 1 and not i.r.entry_only(more.shape[0]):
+        i.note_growth(x, form=Kind("np", more.element))
     try:
         for item in i.each(node, more) if in_turn else i.iterate_static(node, more):
             i.change(node, x)

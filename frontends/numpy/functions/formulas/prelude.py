@@ -9,6 +9,7 @@ are what JAX documents, for functions that are traced by running them; where the
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -26,6 +27,43 @@ FILE = __file__
 def power_of_ints(a: Any, b: Any) -> Any:
     """a ** b of ints, where only the run time knows the sign of b."""
     return a**b if b >= 0 else float(a) ** b
+
+
+def factorial_of(n: int) -> int:
+    """math.factorial(n)."""
+    if n < 0:
+        raise ValueError("factorial() not defined for negative values")
+    made = 1
+    for k in range(2, n + 1):
+        made *= k
+    return made
+
+
+def perm_of(n: int, k: Any = None) -> int:
+    """math.perm(n, k)."""
+    if k is None:
+        return factorial_of(n)
+    if n < 0:
+        raise ValueError("n must be a non-negative integer")
+    if k < 0:
+        raise ValueError("k must be a non-negative integer")
+    made = 1
+    for j in range(min(k, n + 1)):
+        made *= n - j
+    return made
+
+
+def comb_of(n: int, k: int) -> int:
+    """math.comb(n, k): no product on the way is larger than the result."""
+    if n < 0:
+        raise ValueError("n must be a non-negative integer")
+    if k < 0:
+        raise ValueError("k must be a non-negative integer")
+    made = 1 if k <= n else 0
+    for j in range(min(k, n - k)):
+        common = math.gcd(made, j + 1)
+        made = made // common * ((n - j) // ((j + 1) // common))
+    return made
 
 
 # -- iterators
