@@ -42,7 +42,11 @@ GETTERS: tuple[Any, ...] = (operator.itemgetter, operator.attrgetter, operator.m
 INTS = (math.comb, math.perm, math.factorial, math.lcm, math.gcd, math.isqrt)
 """Functions of ints whose traced arguments become part of the key, unless they have a traced form."""
 
-OF_DATA = {math.comb: prelude.comb_of, math.perm: prelude.perm_of, math.factorial: prelude.factorial_of}
+OF_DATA: dict[Any, Callable[..., Any]] = {
+    math.comb: prelude.comb_of,
+    math.perm: prelude.perm_of,
+    math.factorial: prelude.factorial_of,
+}
 """By one of these: what is traced where only the run time knows an argument."""
 
 
