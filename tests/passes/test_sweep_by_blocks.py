@@ -93,3 +93,18 @@ def test_a_block_fits_the_cache() -> None:
     loop = text[text.index("scf.for") :]
     assert loop.index("memref.subview %y[") < loop.index("scf.for", 8) < loop.index("memref.load %h")
     assert "alloc" not in loop and "copy" not in loop
+
+
+def test_views_that_a_check_allows_stay_behind_it() -> None:
+    """A loop of no iterations made a view of an array that is shorter."""
+
+    def f(b, c, n):
+        at = 0
+        while at < 3:
+            at += 1
+            part = b[:at:-1]
+        sums = part + c[:-n:2]
+        for _ in range(part.shape[0]):
+            b[::-2] = sums
+
+    climb(f, (np.arange(4.0)[::-1], np.arange(4.0), 5))

@@ -76,10 +76,11 @@ def sweep_by_blocks(func: Func) -> None:
 def _sweeps(loop: scf.For, arguments: list[Value]) -> _Sweeps | None:
     if loop.results:
         return None
-    fixed: dict[Op, None] = {}
+    fixed, checked = dict[Op, None](), False
     for op in loop.body.ops[:-1]:
-        same = isinstance(op, memref.Subview | memref.Cast | arith.ScalarOp) and not isinstance(op, Element)
-        if same and all(_is_fixed(v, loop, fixed) for v in op.operands):
+        checked |= isinstance(op, Check)  # that a view after it is within its array, say
+        same = isinstance(op, memref.Cast | arith.ScalarOp) or (isinstance(op, memref.Subview) and not checked)
+        if same and not isinstance(op, Element) and all(_is_fixed(v, loop, fixed) for v in op.operands):
             fixed[op] = None
     swept = {op: places for op in loop.body.ops if (places := _swept(op)) is not None}
     targets = {op.operand(len(op.operands) - 1) for op in swept}
