@@ -50,6 +50,9 @@ Where is ...?
                             test_honest_errors.py
     parts.append(x[m])      arrays of any length in lists: `Ragged` of record/growing; interpreter/lists/references
                             (`number_of_array`); tests/language/test_ragged_lists.py
+    return x, history       of what a loop changes: source/returns; tests/language/test_returned_in_loops.py
+    d[f"station {k}"]       interpreter/lists/text_keys; tests/language/test_texts_as_keys.py
+    a.flat[i:j] = x         `store_flat` of functions/formulas/sequences; tests/language/test_flat_stores.py
     [0.0] * n               of run-time length (`sized`): record/growing; tests/language/test_lists_by_size.py
     max_bytes="8*n*m"       names of sizes that the function gives: source/own_sizes
     m[i][j] of lists        interpreter/lists/references: lists that are items, in pools

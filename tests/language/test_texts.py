@@ -283,3 +283,9 @@ def by_path(x):
 def test_percent_formats_of_ints_or_floats_by_the_path() -> None:
     for x in ([1.5, 2, 1], [-1.5, 2, 0]):
         agree(by_path, np.array(x))
+
+
+def test_a_format_of_a_text_of_an_int_is_none_of_the_int() -> None:
+    """An int is put to the right, its text to the left."""
+    agree(program("def f(n, x): return f'{n:5}|%.1f' % x, f'{n!r:5}|'"), 3, 1.5)
+    refused(program("def f(n, x): return f'{n!r:5}|%.1f' % x"), 3, 1.5)

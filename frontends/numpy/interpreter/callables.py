@@ -90,8 +90,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return operation(i, node, function, args)
     if function in HANDLERS:
         return call_as(function, HANDLERS[function], (i, node), args, kwargs)
-    if function in OF_DATA and any(isinstance(x, PyInt) and not i.r.entry_only(x.expr) for x in args):
-        return i.call_function(OF_DATA[function], args, kwargs)
+    if function in OF_DATA and not kwargs and any(isinstance(x, PyInt) and not i.r.entry_only(x.expr) for x in args):
+        return i.call_function(OF_DATA[function], args, {})
     if function in INTS and table.handler_of(function) is None:
         what = f"an argument of math.{function.__name__}"
         known = [i.r.static_int(x.expr, what) if isinstance(x, PyInt) else x for x in args]

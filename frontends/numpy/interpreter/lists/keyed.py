@@ -425,8 +425,8 @@ def label_of(place: Location) -> Location:
 
 def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call that makes a dict or set of what only the run time knows; NotImplemented for any other."""
-    if isinstance(function, types.BuiltinMethodType) and function == dict.fromkeys:
-        return i.call_function(prelude.dict_of_keys, args, kwargs)
+    if isinstance(function, types.BuiltinMethodType) and function == dict.fromkeys and not kwargs:
+        return i.call_function(prelude.dict_of_keys, args, {})
     if not any(function is f for f in (set, dict, Counter, defaultdict, OrderedDict)):
         return NotImplemented
     place = i.at(node)

@@ -136,7 +136,7 @@ def settled(r: Recorder, x: Any) -> Any:
 
 def is_settled(r: Recorder, part: Part) -> bool:
     """Whether a part of a text is an int that may be part of the call's key."""
-    return isinstance(part.value, PyInt) and r.entry_only(part.value.expr)
+    return isinstance(part.value, PyInt) and not part.conversion and r.entry_only(part.value.expr)
 
 
 def settled_part(r: Recorder, part: Part) -> str:
