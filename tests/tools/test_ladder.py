@@ -311,3 +311,11 @@ def test_an_array_from_outside_that_only_a_later_call_stores_to() -> None:
 
     climb(counted, (np.zeros(0),), again=[(np.zeros(2),)])
     assert COUNTS[0] == 0
+
+
+def test_errors_after_memory_that_eager_does_not_get() -> None:
+    """With more memory eager goes on to another error, which a rung may know before it makes the array."""
+    out_of_memory = Outcome([], None, error=MemoryError("Unable to allocate 32.0 GiB for an array with shape (1,)"))
+    assert not difference(out_of_memory, Outcome([], None, error=TypeError("Cannot cast ufunc 'floor_divide' output")))
+    assert difference(out_of_memory, Outcome([], 1.0))
+    assert difference(Outcome([], None, error=IndexError("out of bounds")), Outcome([], None, error=TypeError("no")))

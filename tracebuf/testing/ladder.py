@@ -35,7 +35,7 @@ import numpy as np
 from tracebuf import pipeline
 from tracebuf.api import BufferizedFunction, Specialization, bufferize
 from tracebuf.backend.numba.module import Module, module_of
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
@@ -573,6 +573,8 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
         found.place, found.values = at, values
         raise found
 
+    if is_out_of_memory(eager.error) and other.error is not None and not isinstance(other.error, InternalError):
+        return
     if (eager.error is None) != (other.error is None) or type(eager.error) is not type(other.error):
         error = other.error or eager.error
         text = f"eager {outcome_text(eager)}, this rung {outcome_text(other)}"
@@ -595,6 +597,12 @@ def compare(eager: Outcome, other: Outcome, rules: Rules, name: str, source: str
                 differ(f"{place(p)}: {wrong}", p, (x, y))
     if wrong := different_sharing(theirs, ours, rules):
         differ(wrong)
+
+
+def is_out_of_memory(error: Exception | None) -> bool:
+    """Whether NumPy asked for more memory than this machine has: with more of it, eager would have gone on to another
+    error, which a rung that knows it before the array is made may raise."""
+    return isinstance(error, MemoryError) and str(error).startswith("Unable to allocate ")
 
 
 def outcome_text(outcome: Outcome) -> str:
