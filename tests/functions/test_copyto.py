@@ -87,3 +87,24 @@ def test_copyto_by_a_rule() -> None:
 
     agree(store, np.zeros(3, np.int8), np.array([1.5, -2.0, 3.9]))
     agree(by_the_default, np.zeros(3, np.int8), np.ones(3))
+
+
+def test_copyto_of_a_read_only_array_to_itself() -> None:
+    """NumPy sees that there is nothing to do before it asks whether the array may be written to."""
+
+    def f(a, n):
+        v = np.broadcast_to(a, (3, 4))
+        for _ in range(n):
+            np.copyto(v, v[::-1])
+        return v
+
+    for n in (0, 4):
+        climb(f, (np.arange(4.0), n))
+
+    def others(a, n):
+        v = np.broadcast_to(a, (3, 4))
+        for _ in range(n):
+            np.copyto(v, v[:, ::-1])
+        return v
+
+    climb(others, (np.arange(4.0), 0), again=[(np.arange(4.0), 2)])

@@ -3,6 +3,7 @@ a.fill, np.copyto."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, dim_max, dim_min, mul, sub
 from tracebuf.ir.types import I1, scalar_type
@@ -226,6 +227,15 @@ def fill_method(r: Recorder, a: ArrayRef, value: Operand) -> None:
     store_view(r, a, found)
 
 
+def is_copied_to_itself(r: Recorder, src: ArrayRef, dst: ArrayRef) -> bool:
+    """Whether two references are to the same memory by the same strides, for which NumPy does nothing."""
+    if isinstance(src, GuardedRef) or isinstance(dst, GuardedRef):
+        return False
+    a, b = src.view, replace(dst.view, sizes=src.view.sizes)
+    same_sizes = src.ndim == dst.ndim > 0 and all(map(r.facts.equal, src.shape, dst.shape))
+    return src.storage is dst.storage and a == b and same_sizes
+
+
 @traces(np.copyto)
 @stores
 def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
@@ -239,6 +249,8 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
         r.fail("ValueError", "could not broadcast where mask into the shape of the array")
     if weak_type(src) is int and dst.element.is_integer:
         check_number(r, src, dst)
+    if mask is None and isinstance(src, ArrayRef) and is_copied_to_itself(r, src, dst):
+        return  # nor does NumPy ask whether it may be written to
     r.check_writable(dst)
     source = creation.asarray(r, src) if isinstance(src, (list, tuple)) else src
     kind = weak_type(source)
