@@ -934,21 +934,23 @@ class NestWriter:
         return found
 
     def _wide(self, group: str, count: str) -> str:
-        """Loop metadata for a float fold: a width, so that a sum's error does not depend on LLVM's cost model. None
-        ("") for a known count that fills no vector or that LLVM calls tiny (it takes no check of strides then), and for
-        the maximum of a `where`, of which LLVM makes a condition on the step; it would say on stderr that it cannot
-        keep to the width."""
+        """Loop metadata for a float fold: for sums a width, so that their error does not depend on LLVM's cost model.
+        None ("") for a known count that fills no vector or that LLVM calls tiny (it takes no check of strides then), and
+        for the maximum of a `where`, of which LLVM makes a condition on the step: it would say on stderr that it cannot
+        keep to the width. Extremes alone get none, for their steps may turn into what is no reduction to LLVM (a freeze,
+        where a later loop is unswitched by the result)."""
         code = self.code
         size = max(s.element.component.itemsize for s in self.fold_of.values())
         short = count.isdigit() and int(count) < max(64 // size, TINY)
         if short or any(s.may_be_conditional for s in self.fold_of.values()):
             return ""
         parallel = code.metadata(f'!"llvm.loop.parallel_accesses", {group.rpartition(" ")[2]}')
-        width = code.metadata(f'!"llvm.loop.vectorize.width", i32 {64 // size}')
+        sums = any(s.pairwise for s in self.fold_of.values())
+        width = [code.metadata(f'!"llvm.loop.vectorize.width", i32 {64 // size}')] if sums else []
         # a maximum's step takes longer than a sum's; what several folds carry has to stay in registers
-        chains = (4 if any(s.pairwise for s in self.fold_of.values()) else 8) // len(self.fold_of)
+        chains = (4 if sums else 8) // len(self.fold_of)
         count = code.metadata(f'!"llvm.loop.interleave.count", i32 {max(chains, 2)}')
-        return code.loop_metadata(parallel, width, count)
+        return code.loop_metadata(parallel, *width, count)
 
     def _iteration(
         self,

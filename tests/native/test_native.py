@@ -667,6 +667,19 @@ def test_llvm_says_nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().err == ""
 
 
+def test_llvm_says_nothing_of_a_maximum_that_a_later_loop_divides_by(capfd: pytest.CaptureFixture[str]) -> None:
+    """The later loop was unswitched by the result, whose steps had a freeze then: no reduction, to LLVM."""
+
+    def normalized(v):
+        for _ in range(4):
+            v = v / np.abs(v).max()
+        return v
+
+    v = np.arange(1, 21) * (1 + 2j)
+    np.testing.assert_allclose(bufferize(normalized)(v), normalized(v))
+    assert capfd.readouterr().err == ""
+
+
 ROWS = """
 "builtin.module"() ({
   "func.func"() <{function_type = (tensor<4x8xf64>, tensor<4xf64>) -> tensor<4xf64>, sym_name = "f"}> ({
