@@ -935,10 +935,10 @@ class NestWriter:
 
     def _wide(self, group: str, count: str) -> str:
         """Loop metadata for a float fold: for sums a width, so that their error does not depend on LLVM's cost model.
-        None ("") for a known count that fills no vector or that LLVM calls tiny (it takes no check of strides then), and
-        for the maximum of a `where`, of which LLVM makes a condition on the step: it would say on stderr that it cannot
-        keep to the width. Extremes alone get none, for their steps may turn into what is no reduction to LLVM (a freeze,
-        where a later loop is unswitched by the result)."""
+        None ("") for a known count that fills no vector or that LLVM calls tiny (it takes no check of strides then),
+        and for the maximum of a `where`, of which LLVM makes a condition on the step: it would say on stderr that it
+        cannot keep to the width. Extremes alone get none, for their steps may turn into what is no reduction to LLVM (a
+        freeze, where a later loop is unswitched by the result)."""
         code = self.code
         size = max(s.element.component.itemsize for s in self.fold_of.values())
         short = count.isdigit() and int(count) < max(64 // size, TINY)
