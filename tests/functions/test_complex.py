@@ -305,9 +305,11 @@ def test_numbers_that_are_pythons_or_numpys() -> None:
                 agree(g, a)
             except tracebuf.UnsupportedError:
                 continue
+    on_a_path = head.replace("  s +=", "  if x.real > 0: s +=")
     for end in ("s.real", "s.conjugate()"):
         agree(program(head + end), complexes(3))
-        refused(program(head.replace("  s +=", "  if x.real > 0: s +=") + end), complexes(3))
+    agree(program(on_a_path + "s.real"), complexes(3))
+    refused(program(on_a_path + "s.conjugate()"), complexes(3))
     agree(program(head.replace("s = 0", "s = 0j") + "s, s * 2, s + 1"), complexes(0))
 
 
@@ -404,3 +406,12 @@ def test_a_complex_number_as_a_real_type(kind: str, z: Any) -> None:
     """Python's has no real type, even where nothing reads the result; NumPy's leaves its imaginary part."""
     agree(program(f"def f(z): z = z + 0.5j; x = np.{kind}(z); return 1"), z)
     agree(program(f"def f(z): z = z + 0.5j; return np.{kind}(z)"), z)
+
+
+def test_powers_of_an_imaginary_part_that_is_zero() -> None:
+    """The array of zeros was compared with 0, element by element into another one."""
+
+    def f(c):
+        c **= c.imag
+
+    climb(f, (np.arange(8, dtype=np.int16)[::2].reshape(4, 1),), again=[(np.array([[1 + 2j, 3]]),)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -330,3 +331,10 @@ def test_what_is_proved_holds(
 def test_symbols_and_order_do_not_depend_on_addresses() -> None:
     assert sorted(symbols(C + N * K), key=lambda s: s.serial) == [n, k, c]
     assert isinstance(N, Expr) and str(C + K + N) == "n + k + c"
+
+
+def test_a_fact_of_many_minima_is_learnt_in_time() -> None:
+    """Of each minimum either argument is at least that: what follows is two to the power of their number."""
+    facts, pairs = SizeFacts(), [[sym(Sym("dim", f"d{j}", lo=0)) for j in (k, k + 1)] for k in range(0, 48, 2)]
+    facts.assume_nonneg(sub(functools.reduce(add, [dim_min(*pair) for pair in pairs]), 100), entry=False)
+    assert facts.nonneg(sub(functools.reduce(add, [a for a, _ in pairs]), 100))

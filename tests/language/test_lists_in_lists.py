@@ -427,3 +427,29 @@ def test_known_numbers_beside_a_list_that_may_be_shorter() -> None:
 
     for x in ([1.0, -2, 3, 4, 5], [-1.0, 2], [-1.0]):
         agree(f, np.array(x))
+
+
+def test_rows_in_reverse_are_swapped_in_place() -> None:
+    """What stands for the rows was copied."""
+
+    def f(n):
+        g = [[2.0, 3.0], [5.0]]
+        g.reverse()
+        for k in range(n):
+            g[k % len(g)][k % 2] = 1
+        return g[0][0] + g[1][1]
+
+    climb(f, (4,), again=[(9,)])
+
+
+def test_arrays_in_reverse() -> None:
+    def f(x, n):
+        out = []
+        for k in range(n):
+            if x[k, 0] > 0:
+                out.append(x[k] * 2)
+        out.reverse()
+        return np.array(out)
+
+    x = np.array([[1.0, -1], [2, 3], [-4, 5], [6, 7], [8, 9]])
+    climb(f, (x, 5), again=[(x, 4), (x, 1)])

@@ -442,3 +442,12 @@ def test_s5_reshapes_of_slices_of_nothing(text: str) -> None:
     f = bufferize(program(f"def f(a, n):\n    return {text}"))
     for rows, n in ((0, 0), (0, 2), (2, 0), (3, 2), (2, -5)):
         agree(f, np.ones((rows, 4)), n)
+
+
+def test_slices_of_sizes_of_many_minima() -> None:
+    """What follows from the sizes of two such being equal was looked at without an end."""
+
+    def f(a, b, n, m):
+        b[n - 1 : 2] = np.where(b[n // 2 : 2 * m : 2], n < a[m % 3 : 4 : 2], m != b[:-1:3])
+
+    climb(f, (floats(5), np.arange(6), -6, 3), again=[(floats(2), np.arange(3), -1, 4)])

@@ -38,6 +38,7 @@ __all__ = ["Interval", "Prover", "coefficient", "composites"]
 Interval = tuple[int | None, int | None]
 _DEPTH = 3  # facts subtracted one after another
 _FUEL = 150  # expressions looked at in one question
+MOST_LEARNT = 100  # facts that are taken of one
 
 
 class Prover:
@@ -69,18 +70,24 @@ class Prover:
             self._intervals.clear()
 
     def _learn(self, e: Dim) -> None:
-        """Take e >= 0 into the index; a bound of one symbol is a tighter constant bound."""
-        if isinstance(e, int):
+        """Take e >= 0 into the index, and what follows from it: the first MOST_LEARNT, for of several minima each
+        choice of arguments does."""
+        self._take_in(e, set())
+
+    def _take_in(self, e: Dim, met: set[Expr]) -> None:
+        """A bound of one symbol is a tighter constant bound."""
+        if isinstance(e, int) or e in met or len(met) >= MOST_LEARNT:
             return
+        met.add(e)
         for atom, k in _linear_atoms(e):
             if (isinstance(atom, Min) and k > 0) or (isinstance(atom, Max) and k < 0):
                 for x in atom.args:
-                    self._learn(replace_atom(e, atom, x))
+                    self._take_in(replace_atom(e, atom, x), met)
                 return
         for atom, k in _linear_atoms(e):  # bottom*e is at most what stands here, so that is >= 0 too
             if isinstance(atom, FloorDiv) and isinstance(bottom := atom.args[1], int):
                 bound = atom.args[0] if k > 0 else sub(atom.args[0], bottom - 1)
-                self._learn(add(mul(bottom, replace_atom(e, atom, 0)), mul(k, bound)))
+                self._take_in(add(mul(bottom, replace_atom(e, atom, 0)), mul(k, bound)), met)
         monos = [m for m in e.terms if m]
         if len(monos) == 1 and len(monos[0]) == 1 and isinstance(s := monos[0][0], Sym):
             k, c = e.terms[monos[0]], e.terms.get((), 0)

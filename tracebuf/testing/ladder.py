@@ -122,6 +122,7 @@ def climb(
     tolerance: float = 0.0,
     donate: Sequence[str] = (),
     quick: bool = False,
+    interpreted: bool = True,
 ) -> BufferizedFunction:
     """Checks a function on every rung of the ladder against eager NumPy.
 
@@ -135,6 +136,7 @@ def climb(
             programs in float64 alone (those with float32 in them get 10 000 times more).
         donate: names of parameters that may be overwritten.
         quick: whether the quick tier's code is a rung too, beside the fast one's.
+        interpreted: whether the interpreters are rungs too; they take a hundred times as long as eager.
 
     Returns the bufferized function, so that the compiled program can be inspected. Raises Mismatch, naming the rung,
     where one differs or fails with an InternalError or an unexpected error; UnsupportedError where the program is
@@ -164,7 +166,7 @@ def climb(
     eager = [(values, with_variants(call(reference, values), traced, values, parts)) for values in alike]
     base = Rules(tolerance, donated=frozenset(f._names.index(name) for name in donate))
     base = replace(base, order_is_open=partial(is_order_open, f, args[: len(args) - len(captured)]))
-    stored, program = interpreters(traced, eager, parts, strategies, base, source)
+    stored, program = interpreters(traced, eager, parts, strategies, base, source) if interpreted else (None, None)
     for values, expected in (*eager, *((values, call(of_others, values)) for values in again)):
         held = len(captured) if any(values is x for x in alike) else len(captured) + len(named)
         with rung("native" if values is args else "native, again", source) as name:

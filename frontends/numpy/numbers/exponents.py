@@ -13,10 +13,11 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyInt
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyInt
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
 from tracebuf.ir.types import I1, I64
+from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
 
 NEGATIVE = "Integers to negative integer powers are not allowed."
@@ -45,6 +46,8 @@ def check_exponent(r: Recorder, exponent: Operand, arrays: Sequence[ArrayRef]) -
 
 def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef] = ()) -> None:
     """Raises ValueError where an element of an array of exponents is negative, unless one of `arrays` is empty."""
+    if (same := filled_with(r, exponents)) is not None:
+        return check_exponent(r, same, arrays)
     element, dtype = exponents.element, exponents.dtype
 
     def is_negative(body: Body, args: list[Value]) -> Value:
@@ -53,6 +56,14 @@ def check_exponents(r: Recorder, exponents: ArrayRef, arrays: Sequence[ArrayRef]
     negative = build(r, is_negative, [exponents, 0], [element, element], I1)
     found = any_true(r, negative) if isinstance(negative, ArrayRef) else scalar_value(r, negative, I1)
     r.check(or_no_elements(r, negation(r, found), arrays), "ValueError", NEGATIVE)
+
+
+def filled_with(r: Recorder, a: ArrayRef) -> NpScalar | None:
+    """The number that is in every element of an array just made of one (np.full); None where that is not known."""
+    if isinstance(a, GuardedRef) or not a.view.is_whole(a.storage.shape):
+        return None
+    made = r.read(a).defining_op
+    return NpScalar(made.operands[0], a.element) if isinstance(made, linalg.Fill) else None
 
 
 def or_no_elements(r: Recorder, ok: Value, arrays: Sequence[ArrayRef]) -> Value:

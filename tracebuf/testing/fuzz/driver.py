@@ -43,8 +43,11 @@ BATCH = 100
 """Programs of one seed; its number is with what they report."""
 BATCHES = 8
 """Batches in one worker process."""
-PATIENCE = 60.0
-"""Seconds of processor time after which a program counts as hanging."""
+LONG = 0.5
+"""Seconds of processor time of eager from which on only native code is compared with it."""
+PATIENCE = 180.0
+"""Seconds of processor time after which a program counts as hanging: the longest that are traced (`Effort`) take ten,
+and twenty on each of several rungs."""
 
 
 @frozen(slots=False)
@@ -91,7 +94,7 @@ def attempt(program: Program) -> Report:
             tried = (STRATEGIES[0], one, STRATEGIES[-1])
             climb(
                 module.program, args, again=[module.arguments_again()], strategies=tried, tolerance=module.TOLERANCE,
-                donate=module.DONATED, quick=chosen % 4 == 0,
+                donate=module.DONATED, quick=chosen % 4 == 0, interpreted=not takes_long(module),
             )  # fmt: skip
             if hasattr(module, "boxed"):
                 check_boxed(module, program.text)
@@ -104,6 +107,14 @@ def attempt(program: Program) -> Report:
         return Report("failed", program.text, error.rung, error.what)
     except Exception as error:
         return Report("failed", program.text, "ladder", f"{type(error).__name__}: {error}")
+
+
+def takes_long(module: Any) -> bool:
+    """Whether eager computes so long that interpreting the program would take minutes."""
+    started = time.process_time()
+    for given in (module.arguments(), module.arguments_again()):
+        call(module.program, given)
+    return time.process_time() - started > LONG
 
 
 def smaller(report: Report, seconds: float = 20.0) -> Report:

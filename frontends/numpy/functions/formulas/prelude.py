@@ -477,8 +477,13 @@ def taken(column: Any, order: Any) -> Any:
 
 
 def backwards(column: Any, n: int) -> Any:
-    """The n elements of a list in reverse order."""
-    column[:n] = column[:n][::-1]
+    """The n elements of a list in reverse order: numbers in place."""
+    if column.ndim > 1:
+        column[:n] = column[:n][::-1]
+        return column
+    for k in range(n // 2):
+        first, last = column[k], column[n - 1 - k]
+        column[k], column[n - 1 - k] = last, first
     return column
 
 
