@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from types import ModuleType
 from typing import IO
 
 from tracebuf.errors import UnsupportedError
@@ -109,7 +110,7 @@ def attempt(program: Program) -> Report:
         return Report("failed", program.text, "ladder", f"{type(error).__name__}: {error}")
 
 
-def takes_long(module: Any) -> bool:
+def takes_long(module: ModuleType) -> bool:
     """Whether eager computes so long that interpreting the program would take minutes."""
     started = time.process_time()
     for given in (module.arguments(), module.arguments_again()):
