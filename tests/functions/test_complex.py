@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tracebuf
 import tracebuf.mlir
 from tests.support.agreement import agree, program, refused
 from tests.support.arrays import complexes, floats
@@ -415,3 +416,12 @@ def test_powers_of_an_imaginary_part_that_is_zero() -> None:
         c **= c.imag
 
     climb(f, (np.arange(8, dtype=np.int16)[::2].reshape(4, 1),), again=[(np.array([[1 + 2j, 3]]),)])
+
+
+@pytest.mark.parametrize("sign", ["<", "<=", ">", ">="])
+def test_orders_of_complex_numbers_raise_as_pythons(sign: str) -> None:
+    """Where other statements come first, which is at run time."""
+    f = program(f"def f(a, d):\n a[...] = a.sum()\n if d {sign} 1: pass")
+    for g in (f, tracebuf.bufferize(f)):
+        with pytest.raises(TypeError, match=f"^'{sign}' not supported between instances of 'complex' and 'int'$"):
+            g(floats(3), 2j)

@@ -103,6 +103,8 @@ SPECIAL = {
     **{name: function.__name__ for name, function in UNARY.items()},
 }
 """By operator of the syntax tree: Python's special method, without underscores."""
+NAMES = {"eq": "Eq", "ne": "NotEq", "lt": "Lt", "le": "LtE", "gt": "Gt", "ge": "GtE"}
+"""Of the predicates, what Python's syntax trees call them."""
 SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 """By predicate: the one with its operands exchanged."""
 
@@ -326,8 +328,7 @@ def same_item(r: Recorder, x: Any, y: Any) -> bool | PyBool:
 def python_compare(r: Recorder, predicate: str, a: Any, b: Any) -> bool | PyBool:
     """a OP b of two Python numbers, by their exact values."""
     if is_python_complex(a) or is_python_complex(b):
-        # raises for an order
-        ask(COMPARE[{"eq": "Eq", "ne": "NotEq"}.get(predicate, "Lt")][0], concrete(a), concrete(b))
+        ask(COMPARE[NAMES[predicate]][0], concrete(a), concrete(b))  # raises for an order
         return compare_complex(r, predicate, a, b)
     ia, ib = int_expr(a), int_expr(b)
     if ia is not None and ib is not None:
