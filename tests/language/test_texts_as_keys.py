@@ -224,6 +224,37 @@ def test_texts_of_a_number_as_keys(f: Any) -> None:
         agree(f, k)
 
 
+def by_place(k):
+    seen, board = set(), {}
+    for i, j in enumerate(k):
+        key = f"{i % 3}-{j}"
+        if key in board:
+            board[key] += 1
+        else:
+            board[key] = 1
+        if (name := f"{j}_{-i:03d}!") not in seen:
+            seen.add(name)
+    return board, len(seen), "0--1" in board, "1-1" in board, "2_-05!" in seen, "1_-02!" in seen, len(k)
+
+
+def cells(k):
+    grid = {"none": 0}
+    for i, j in enumerate(k):
+        for t in range(len(k)):
+            grid[f"{i},{j},{t}"] = i * t
+        grid[str(i) + ":" + str(j)] = 0.5
+        grid[f"{j}"] = i
+    total = 0
+    for i, j in enumerate(k):
+        total += grid[f"{i},{j},{i}"] + grid[f"{i}:{j}"]
+    return grid, total, "0,0,1" in grid, "0,0,9223372036854775808" in grid, "none" in grid
+
+
+@pytest.mark.parametrize("f", [by_place, cells])
+def test_texts_of_several_ints_as_keys(f: Any) -> None:
+    climb(f, (K,), again=[(-K,), (K[:5],)])
+
+
 def ambiguous(k):
     d = {"n1": 0}
     for j in k:

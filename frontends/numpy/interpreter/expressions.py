@@ -496,11 +496,11 @@ class Expressions(Comprehensions):
         if isinstance(x, Text) or isinstance(items, Text):
             if (asked := text_questions.contains(self, node, items, x)) is not NotImplemented:
                 return asked  # type: ignore[no-any-return]
-        texts.check_known(self.r, *self.flat([x, items]))
         if isinstance(items, DictView):
             items = items.of if items.sort == "keys" else items.items()
         if isinstance(items, dict):
             return dicts.contains(self, node, items, x)
+        texts.check_known(self.r, *self.flat([x, items]))
         plain = isinstance(items, (tuple, list, set, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
         if isinstance(items, ArrayRef):

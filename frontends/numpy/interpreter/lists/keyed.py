@@ -1,7 +1,7 @@
 """Dicts and sets whose keys only the run time knows: growing columns of keys and values, in the order of insertion, and
 a hash table of their numbers (formulas/hashing).
 
-Keys are ints, floats, known texts, texts of one int (text_keys), or tuples of such; values are what growing lists
+Keys are ints, floats, known texts, texts of ints (text_keys), or tuples of such; values are what growing lists
 hold, but for arrays. A dict is one of Python's while tracing until a key is met that only the run time knows, or a loop
 or a branch changes which keys there are: then the function is traced again, as for growing lists. `Counter`,
 `defaultdict` and `set()` begin as such dicts and sets. A view of one (`items`, `keys`, `values`) becomes a list of its

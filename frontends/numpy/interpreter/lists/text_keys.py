@@ -1,5 +1,5 @@
-"""Texts as keys of dicts and sets by run-time keys: known ones, and those of one int (f"point {k}"), by their shape and
-the int. Which shapes there may be beside each other: those of which no two texts are equal. Texts of ints that may be
+"""Texts as keys of dicts and sets by run-time keys: known ones, and those of ints (f"{i},{j}"), by their shape and
+the ints. Which shapes there may be beside each other: those of which no two texts are equal. Texts of ints that may be
 part of the call's key are known where that is needed."""
 
 from __future__ import annotations
@@ -23,48 +23,76 @@ from tracebuf.ops.scalars import arith
 
 @frozen()
 class Written:
-    """A text: what is before its int, the format of that, and what is after it. A known text has no format."""
+    """A text: what is before, between and after its ints, and the format of each of these. A known text has no ints.
 
-    before: str
-    spec: str | None = None
-    after: str = ""
+    Texts of one shape are equal where their ints are, and only there: what follows an int, but for the last, begins
+    with what is no part of an int."""
 
-    def number(self, text: str) -> int | None:
-        """The int in a text of this shape; None if it is of another."""
-        digits = text.removeprefix(self.before).removesuffix(self.after)
-        if self.spec is None or not re.fullmatch(" *-?[0-9]{1,18}", digits):
+    pieces: tuple[str, ...]
+    specs: tuple[str, ...] = ()
+
+    @property
+    def before(self) -> str:
+        """What all texts of this shape begin with."""
+        return self.pieces[0]
+
+    @property
+    def after(self) -> str:
+        """What all texts of this shape end with."""
+        return self.pieces[-1]
+
+    def numbers(self, text: str) -> list[int] | None:
+        """The ints in a text of this shape; None if it is of another."""
+        pattern = "( *-?[0-9]+)".join(map(re.escape, self.pieces))
+        if not (found := re.fullmatch(pattern, text)):
             return None
-        return int(digits) if self.text(int(digits)) == text else None
+        numbers = [int(digits) for digits in found.groups()]
+        held = all(-(2**63) <= n < 2**63 for n in numbers)
+        return numbers if held and self.text(numbers) == text else None
 
-    def text(self, number: int) -> str:
-        """The text with an int."""
-        return self.before + format(number, self.spec or "") + self.after
+    def text(self, numbers: Sequence[int]) -> str:
+        """The text with its ints."""
+        shown = (format(n, spec) + piece for n, spec, piece in zip(numbers, self.specs, self.pieces[1:], strict=True))
+        return self.before + "".join(shown)
 
     def differs(self, other: Written) -> bool:
         """Whether no text of this shape is one of another."""
-        if self.spec is None and other.spec is None:
+        if not self.specs and not other.specs:
             return self.before != other.before
-        if self.spec is None or other.spec is None:
-            known, open_ = (self, other) if self.spec is None else (other, self)
+        if any(self.others(c) != other.others(c) for c in {*"".join(self.pieces), *"".join(other.pieces)}):
+            return True
+        if not self.specs or not other.specs:
+            known, open_ = (self, other) if not self.specs else (other, self)
             return not (known.before.startswith(open_.before) and known.before.endswith(open_.after))
         begin = self.before.startswith(other.before) or other.before.startswith(self.before)
         return not (begin and (self.after.endswith(other.after) or other.after.endswith(self.after)))
 
+    def others(self, c: str) -> int:
+        """How often a character is in each text of this shape, if no int is written with it; else 0."""
+        return 0 if c in IN_INTS else "".join(self.pieces).count(c)
+
+
+IN_INTS = "0123456789- "
+"""What ints are written with."""
+
 
 def written(shape: Shape) -> Written | None:
-    """A text that is known, or has one int; None for any other."""
+    """A text that is known, or has ints that are certain from it; None for any other."""
     parts: list[Any] = [shape] if shape.of is Part else list(shape.parts)
-    holes = [part for part in parts if not isinstance(part, str)]
-    if not holes:
-        return Written("".join(parts))
-    (hole, *others) = holes
-    if others or not isinstance(hole, Shape) or hole.of is not Part or not is_int(hole.parts[0]):
-        return None
-    conversion, spec, _ = hole.fixed
-    if not re.fullmatch("0?[0-9]*d?", spec) or (conversion not in ("", "s") and hole.parts[0].name == "np"):
-        return None
-    at = parts.index(hole)
-    return Written("".join(parts[:at]), spec, "".join(parts[at + 1 :]))
+    pieces, specs = [""], list[str]()
+    for part in parts:
+        if isinstance(part, str):
+            pieces[-1] += part
+            continue
+        if not isinstance(part, Shape) or part.of is not Part or not is_int(part.parts[0]):
+            return None
+        conversion, spec, _ = part.fixed
+        if not re.fullmatch("0?[0-9]*d?", spec) or (conversion not in ("", "s") and part.parts[0].name == "np"):
+            return None
+        specs.append(spec)
+        pieces.append("")
+    apart = all(piece and piece[0] not in IN_INTS[:10] for piece in pieces[1:-1])
+    return Written(tuple(pieces), tuple(specs)) if apart else None
 
 
 def is_int(kind: Any) -> bool:
@@ -95,25 +123,28 @@ def searched_text(r: Recorder, x: Any, form: Texts) -> list[Value] | None:
     given = text_shape(x)
     if given is None:
         return None
-    which, number = number_in(r, x, *given, form)
+    which, found = numbers_in(r, x, *given, form)
     several = len(form.shapes) > 1 or bool(form.known)
     apart = type(x) is str or distinct(Texts((*form.shapes, given[0])))
     if which < 0 and not (several and apart):
         return None
     nothing = r.constant(0, I64)
-    numbers = [number if k == which else nothing for k, shape in enumerate(form.shapes) for _ in shape.kinds()]
+    numbers = []
+    for k, shape in enumerate(form.shapes):
+        numbers += found if k == which else [nothing for _ in shape.kinds()]
     return [*([r.constant(which, I64)] if several else []), *numbers]
 
 
-def number_in(r: Recorder, x: Any, shape: Shape, numbers: Sequence[Any], form: Texts) -> tuple[int, Value]:
-    """Which shape a text is of, -1 for none, and its int, or 0."""
-    if shape in form.shapes:
-        return form.shapes.index(shape), scalar_value(r, numbers[0], I64) if numbers else r.constant(0, I64)
+def numbers_in(r: Recorder, x: Any, shape: Shape, numbers: Sequence[Any], form: Texts) -> tuple[int, list[Value]]:
+    """Which shape a text is of, -1 for none, and its ints."""
+    of = written(shape)
+    for k, other in enumerate(form.shapes):
+        if shape == other or (of is not None and written(other) == of):
+            return k, [scalar_value(r, n, I64) for n in numbers]
     for k, other in enumerate(form.shapes if type(x) is str else ()):
-        of = written(other)
-        if of is not None and (number := of.number(x)) is not None:
-            return k, r.constant(number, I64)
-    return -1, r.constant(0, I64)
+        if (of := written(other)) is not None and (found := of.numbers(x)) is not None:
+            return k, [r.constant(n, I64) for n in found]
+    return -1, []
 
 
 def places(form: Form) -> list[int]:
