@@ -3,7 +3,8 @@
 Drawn are two lists and a stack, from statements within one another: loops over ranges, arrays and the lists themselves,
 `while` loops with a bound, branches on data, calls of a helper that changes its argument. Items are floats, mostly
 NumPy's; some programs have a list of tuples too, or one of arrays, lists or dicts, or of texts with a dict by such,
-or dicts of arrays and lists.
+or dicts of arrays and lists, arrays of any length, dicts by texts of a number, stores through `flat`, or functions that
+call themselves and return arrays.
 Loops over a list take no more than its first items, so that no list grows exponentially. Some programs are refused,
 and some raise, as eager does.
 """
@@ -75,6 +76,40 @@ MAPS = (
     "{a} = [p[0] for p in m.values()]", "t = t + once(k % 5)", "t = once(k % 2) - t", "m.update([(k % 3, v * t)])",
 )  # fmt: skip
 """Statements of a dict of arrays, a dict of lists, a list in order, and a function with a cache."""
+RAGGED = (
+    "h.append(v[v > {n}])", "h.append(w[: k % 7])", "h.append(z[z < t] * 2)", "h.append(v[k % 5 :])",
+    "h.append(h[0] + {n})", "h[-1] = v[v > x]",
+    "t = t + h[-1].sum()", "k = len(h[-1])", "z = np.concatenate(h)", "h = h[1:]", "h.pop()",
+    "h = [y * 2 for y in h if len(y) > 1]", "h.sort(key=len)", "z = max(h, key=len)", "h[0] = h[0][1:]", "z = z[z > t]",
+    "h.append(z)", "h[k % len(h)] = w[w > {n}]", "h.reverse()", "h.append(np.sort(h[-1]))", "z = h[k % len(h)]",
+    "k = sum(len(y) for y in h)", "h.append(np.array({a}))", "h += np.split(v, [2, 2 + k % 3])", "{a}.extend(h[-1])",
+)  # fmt: skip
+"""Statements of the list of arrays of any length."""
+KEYED = (
+    "c[KEY] = {n}", "c[KEY] = c.get(KEY, 0.5) + {n}", "t = c.pop(KEY, t)",
+    "t = t + c[KEY]", "c['s1'] = {n}", "k = len(c)", "e = sorted(c)", "u = KEY", "c[u] = {n}",
+    "u = max(c, key=c.get)", "c[u] += t", "del c[KEY]", "c.setdefault(KEY, {n})", "u = 's0'",
+    "{a}.extend(c.values())", "c.update([(KEY, x)])", "e = [u for u in c if c[u] > t]", "e.append(KEY)",
+)  # fmt: skip
+"""Statements of a dict by texts of a number."""
+KEYS = ("f's{k}'", "f's{k % 3}'", "f's{k % 3}'", "f'{k % 4}'", "'s%d' % k", "'s' + str(k % 4)", "f's{len(c)}'")
+FLAT = (
+    "z.flat[k] = {n}", "z.flat[::8] = {n}", "z.flat[::8] += {n}", "z.flat[k : k + 3] = {n}", "z.flat = {n}",
+    "t = t + z.flat[k]", "z.flat[-k] = t", "u = z.T", "u = z[::2]", "u.flat[3] = {n}", "u.flat[k::5] = t",
+    "z.flat[1:4] = z.flat[:3]", "u.flat = v", "z = z * 0.5", "z.flat[k % 49] += x", "{a}.append(z.flat[k % 49])",
+    "z.flat[k : k + 21 : 7] = w[:3]", "u.flat[: len({a})] = {n}", "{a}.extend(u.flat[:3])",
+)  # fmt: skip
+"""Statements of stores through `flat`."""
+CALLED = ("z = halves(v, 0)", "z = halves(z, k % 3)", "t = t + halves(w, 1).sum()", "{a}.extend(halves(v[:3], 0))",
+          "z = halves(w[::-1], 0)", "z[k % len(z)] = {n}", "v[:] = halves(v, 1)[:7]", "k = len(z)", "t = z[0] + {n}",
+          "{a} = list(halves(np.array({b}), 0))", "z = z + halves(z, 2)", "z = z[z > t]")  # fmt: skip
+"""Statements that call a function which calls itself."""
+PARTS = (("y[::2]", "y[1::2]"), ("y[: len(y) // 2]", "y[len(y) // 2 :]"), ("y[y < y[0]]", "y[1:][y[1:] >= y[0]]"),
+         ("y[1:] * 0.5", "y[:-2]"), ("y[1:]", "y[:0]"), ("y[: len(y) // 2] + d", "y[: len(y) // 2]"))  # fmt: skip
+LEAVES = ("y.copy()", "y * 2", "y", "y + d", "np.sort(y)", "y[:1]", "np.zeros(1)", "y[::-1]", "np.empty(0)")
+JOINED = ("np.concatenate([a, b])", "np.concatenate([b, y[:1], a])", "np.concatenate((a, b * 2))", "a", "b + 1",
+          "np.concatenate([a, b])[::-1]", "a[:1] + b[:1]", "a if len(a) > len(b) else b",
+          "np.append(a, b.sum())")  # fmt: skip
 PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "while s:": ["x = v[s.pop() % 7]"],
             "while a and ": ["b.append(a.pop())"], "while b and ": ["a.append(b.pop())"],
             "while p and ": ["k, t = p.pop()"]}  # fmt: skip
@@ -98,6 +133,11 @@ RECORD_BLOCKS = ("for r in d[:5]:", "if d and d[-1]['x'] > t:", "if r is d[0]:",
 MAP_BLOCKS = ("for k, p in m.items():", "if k % 3 in m:", "for k, e in sorted(q.items()):", "for k in sorted(m):",
               "if len(o) < 9:", "for k in y:", "if m.get(k % 4) is None:")  # fmt: skip
 TEXT_BLOCKS = ("if u == 'lo':", "for u in e[:4]:", "if u in c:", "for u, t in sorted(c.items()):", "if 'mid' in c:")
+RAGGED_BLOCKS = ("for y in h[:5]:", "if h and len(h[0]) > k:", "for y, x in zip(h[:4], {a}):", "if len(z) > 2:",
+                 "for k, y in enumerate(h[:4]):", "if any(len(y) > 3 for y in h):")  # fmt: skip
+KEYED_BLOCKS = ("if KEY in c:", "for u, t in c.items():", "for u in sorted(c):", "if u in c:", "if len(c) < 3:")
+FLAT_BLOCKS = ("if z.flat[k] > t:", "for x in z.flat[:5]:", "if t > 0:")
+CALLED_BLOCKS = ("if len(z) > 3:", "for x in halves(v, 1)[:5]:", "if z.sum() > t:")
 RESULTS = ("a", "a, b, s", "np.array(a), b", "np.array(b).sum(), len(a)", "np.sum(a) + t, s", "a[1:], b[-1], v",
            "a, a, b",
            "np.concatenate([a, b]), len(s)", "{{'a': a, 'b': b}}")  # fmt: skip
@@ -107,14 +147,22 @@ TABLE_RESULTS = ("g", "g, row", "g, {a}", "len(g), g[0]", "np.array(g[k % 3]), g
 RECORD_RESULTS = ("d", "d, r", "d, {a}", "len(d), d[0]", "[q['k'] for q in d], r", "d, d[-1], r['x']")
 TEXT_RESULTS = ("c, e", "sorted(c), e", "c, u, {a}", "e, e.index('mid')", "list(c), len(c), c.get(u)")
 MAP_RESULTS = ("m", "m, {a}", "q, o", "sorted(q.items()), len(m)", "z, t, k", "o, sorted(m)", "sum(m.values(), z)")
+RAGGED_RESULTS = ("h", "np.concatenate(h)", "[len(y) for y in h]", "max(h, key=len)", "h, {a}", "z, len(h)",
+                  "h[-1], h[0]")  # fmt: skip
+KEYED_RESULTS = ("c", "sorted(c), e", "c, u, {a}", "len(c), list(c)", "c.get(u), c", "e, list(c.values())")
+FLAT_RESULTS = ("z", "z, t", "u", "z, u", "z.sum(), {a}")
+CALLED_RESULTS = ("z", "z, t", "halves(v, 0)", "halves(z, 1), {a}", "z, halves(w, 0).sum()")
 KINDS = {
     "tuples": (TUPLES, TUPLE_BLOCKS, TUPLE_RESULTS), "arrays": (ARRAYS, ARRAY_BLOCKS, ARRAY_RESULTS),
     "tables": (TABLES, TABLE_BLOCKS, TABLE_RESULTS), "records": (RECORDS, RECORD_BLOCKS, RECORD_RESULTS),
     "texts": (TEXTS, TEXT_BLOCKS, TEXT_RESULTS), "maps": (MAPS, MAP_BLOCKS, MAP_RESULTS),
+    "ragged": (RAGGED, RAGGED_BLOCKS, RAGGED_RESULTS), "keyed": (KEYED, KEYED_BLOCKS, KEYED_RESULTS),
+    "flat": (FLAT, FLAT_BLOCKS, FLAT_RESULTS), "called": (CALLED, CALLED_BLOCKS, CALLED_RESULTS),
 }  # fmt: skip
 """By kind of program: more statements, blocks and results."""
-OFTEN = {"numbers": 2, "tuples": 3, "arrays": 2, "tables": 3, "records": 3, "texts": 2, "maps": 3}
-"""How often each kind is drawn, of 18."""
+OFTEN = {"numbers": 2, "tuples": 3, "arrays": 2, "tables": 3, "records": 3, "texts": 2, "maps": 3, "ragged": 3,
+         "keyed": 2, "flat": 2, "called": 3}  # fmt: skip
+"""How often each kind is drawn, of 28."""
 HELPER = "def push(items, x):\n    if x > 0:\n        items.append(x)\n    else:\n        items.append(-x)"
 CONTEXT = """@contextlib.contextmanager
 def noted(items, x):
@@ -125,17 +173,30 @@ def noted(items, x):
         items.append(-x)"""
 
 
+def halves(draw: random.Random) -> str:
+    """A function of an array that calls itself with parts of it."""
+    first, second = draw.choice(PARTS)
+    lines = [f"if len(y) <= {draw.randint(1, 2)} or d > {draw.randint(2, 4)}:", f"    return {draw.choice(LEAVES)}"]
+    leaf = ["if y[0] > y[-1]:", f"    return {draw.choice(LEAVES)}"]
+    lines += draw.choice(([], [], leaf, ["y = y * 1.5"], ["y[0] += d"]))
+    lines += [f"a, b = halves({first}, d + 1), halves({second}, d + 1)", f"return {draw.choice(JOINED)}"]
+    return "def halves(y, d):\n    " + "\n    ".join(lines)
+
+
 def generate(draw: random.Random) -> Program:
     """A program of the lists a and b, the stack s, and p or h, over the arrays v and w, and its arguments."""
     kind = draw.choice([name for name, often in OFTEN.items() for _ in range(often)])
     more, more_blocks, results = KINDS.get(kind, ((), (), ()))
     simple, blocks = (*SIMPLE, *more, *more), (*BLOCKS, *more_blocks)
 
+    key = draw.choice(KEYS)
+
     def filled(text: str) -> str:
         names = draw.sample(["a", "b"], 2) if draw.random() < 0.8 else ["a", "a"]
-        return text.format(a=names[0], b=names[1], n="{n}", m="{m}").format(
+        found = text.format(a=names[0], b=names[1], n="{n}", m="{m}").format(
             n=draw.choice(NUMBERS).format(a=names[0], b=names[1]), m=draw.choice(NUMBERS).format(a=names[1], b=names[0])
         )
+        return found.replace("KEY", key if draw.random() < 0.8 else draw.choice(KEYS))
 
     def block(depth: int) -> list[str]:
         lines = []
@@ -167,11 +228,19 @@ def generate(draw: random.Random) -> Program:
     if kind == "maps":
         begin += ["z, q, o = v * 2, {}, []", f"m = {draw.choice(('{}', '{0: w * 2}', '{k: v + 1}'))}",
                   "y = np.argsort(v)[:4]", "@functools.cache", "def once(j):", "    return j * 0.5 + w[j % 7]"]
+    if kind == "ragged":
+        begin += ["z = v * 2", f"h = {draw.choice(('[]', '[w[1:3]]', '[v[v > 0]]', '[v, w[:2]]', '[np.zeros(0)]'))}"]
+    if kind == "keyed":
+        begin += ["u, e = 's1', []", f"c = {draw.choice(('{}', 'dict(s1=0.5)', '{u: w[0]}'))}"]
+    if kind == "flat":
+        begin += ["z = np.outer(v, w)", "u = z[1:]"]
+    if kind == "called":
+        begin.append("z = w * 2")
     result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
     head = "import bisect\nimport contextlib\nimport functools\n" + HEADER
     program = "def program(v, w, n):\n    " + "\n    ".join(lines)
-    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, program]
+    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, *([halves(draw)] * (kind == "called")), program]
     for name, seed in (("arguments", 0), ("arguments_again", 5)):
         made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))
         text.append(f"def {name}():\n    return {made}, {4 + seed}")
