@@ -423,5 +423,5 @@ def test_orders_of_complex_numbers_raise_as_pythons(sign: str) -> None:
     """Where other statements come first, which is at run time."""
     f = program(f"def f(a, d):\n a[...] = a.sum()\n if d {sign} 1: pass")
     for g in (f, tracebuf.bufferize(f)):
-        with pytest.raises(TypeError, match=f"^'{sign}' not supported between instances of 'complex' and 'int'$"):
+        with pytest.raises(TypeError, match=f"'{sign}' not supported between instances of 'complex' and 'int'"):
             g(floats(3), 2j)

@@ -103,8 +103,8 @@ SPECIAL = {
     **{name: function.__name__ for name, function in UNARY.items()},
 }
 """By operator of the syntax tree: Python's special method, without underscores."""
-NAMES = {"eq": "Eq", "ne": "NotEq", "lt": "Lt", "le": "LtE", "gt": "Gt", "ge": "GtE"}
-"""Of the predicates, what Python's syntax trees call them."""
+NAMES = {predicate: name for name, (_, _, predicate) in COMPARE.items()}
+"""By predicate: the comparison of the syntax tree."""
 SWAPPED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 """By predicate: the one with its operands exchanged."""
 
