@@ -552,3 +552,45 @@ def test_few_numbers_that_only_the_run_time_knows_are_sorted(e: str) -> None:
     agree(f, np.array([3.0, 1.0, 2.0]), 2)
     if e == SORTED[0]:
         agree(f, np.array([np.nan, 1.0, -2.0]), 2)
+
+
+MADE_ANEW = """
+def f(x, rounds):
+    roots = []
+    for v in x:
+        roots.append(v)
+    tot = 0.0
+    for _ in range(rounds):
+        new = []
+        for r in roots:
+            new.append(r * 0.5)
+        {statement}
+        roots = new
+    return roots, tot
+"""
+
+
+@pytest.mark.parametrize("statement", [
+    "tot += max(abs(p) for p in new)", "tot += sum([abs(p) for p in new])", "tot += len({abs(p) for p in new})",
+    "tot += max(abs(p - q) for p, q in zip(new, roots))", "tot += sum([p for p in roots for q in new])",
+    "tot += sum(map(lambda p: p * 2, new))",
+])  # fmt: skip
+def test_a_list_made_anew_in_each_iteration_of_what_a_comprehension_reads(statement: str) -> None:
+    """What comprehensions read was live everywhere, so that loops carried it."""
+    agree(program(MADE_ANEW.replace("{statement}", statement)), np.arange(1.0, 9.0), 4)
+    agree(program(MADE_ANEW.replace("{statement}", statement)), np.arange(1.0, 4.0), 1)
+
+
+def test_what_a_generator_reads_later() -> None:
+    """It is evaluated where it is gone through, with what names hold then."""
+
+    def f(x, n):
+        scale, out = 1.0, []
+        for k in range(n):
+            scaled = (v * scale for v in x)
+            scale = scale + k
+            out.append(sum(scaled))
+        return out, scale
+
+    agree(f, np.arange(4.0), 5)
+    agree(f, np.arange(4.0), 0)

@@ -109,6 +109,8 @@ class HeapEntry:
     home: Frame
     label: Any
     changed: Location | None = None
+    promises: list[Callable[[], None]] | None = None
+    """Checks that are made where the loop is closed that carries it, while the body of such a one is traced."""
 
 
 def items_of(x: Any) -> list[Any]:

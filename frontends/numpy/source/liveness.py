@@ -1,7 +1,7 @@
 """Which names are live after each `if` and loop, and which each assigns: backward data flow over one function's AST.
 
 Liveness is part of how paths are joined (rule S8): a dead temporary must not decide whether two branches can be joined.
-Names used by nested functions, lambdas and comprehensions count as live everywhere, but for what comprehensions bind.
+Names that nested functions, lambdas and generators read later count as live everywhere.
 """
 
 from __future__ import annotations
@@ -101,20 +101,12 @@ def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
     result = Liveness()
     if isinstance(function, ast.Lambda):
         return result
-    always = frozenset(n for f in nodes(function) if is_scope(f) and f is not function for n in loaded(f))
+    always = frozenset(n for f in nodes(function) if f is not function for n in read_later(f))
     _block(function.body, always, JumpTargets(always), result)
     return result
 
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def is_scope(node: ast.AST) -> bool:
-    """Whether a node opens a scope: a function, a lambda, a comprehension."""
-    return isinstance(
-        node,
-        (ast.FunctionDef, ast.Lambda, *COMPREHENSIONS, ast.AsyncFunctionDef),
-    )
 
 
 def loaded(node: ast.AST) -> set[str]:
@@ -130,15 +122,27 @@ def loaded(node: ast.AST) -> set[str]:
         elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
             names.add(n.target.id)
         if isinstance(n, COMPREHENSIONS):
-            first = n.generators[0].iter  # of the names outside, all the rest of those inside
-            names |= loaded(first)
-            parts = [p for x in children(n) for p in (children(x) if isinstance(x, ast.comprehension) else [x])]
-            bound = [t for g in n.generators for t in nodes(g.target) if isinstance(t, ast.Name)]
-            own = {t.id for t in bound if isinstance(t.ctx, ast.Store)}
-            names |= {name for part in parts if part is not first for name in loaded(part)} - own
+            names |= loaded(n.generators[0].iter) | loaded_inside(n)
         elif _FIELDS[n.__class__]:
             work += children(n)
     return names
+
+
+def loaded_inside(n: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> set[str]:
+    """Names from outside that a comprehension reads; not those of its first iterable, which is evaluated outside."""
+    first = n.generators[0].iter
+    parts = [p for x in children(n) for p in (children(x) if isinstance(x, ast.comprehension) else [x])]
+    bound = [t for g in n.generators for t in nodes(g.target) if isinstance(t, ast.Name)]
+    own = {t.id for t in bound if isinstance(t.ctx, ast.Store)}
+    return {name for part in parts if part is not first for name in loaded(part)} - own
+
+
+def read_later(f: ast.AST) -> set[str]:
+    """Names that may be read whenever what a node makes is used: a function, a generator. Other comprehensions are
+    evaluated where they stand."""
+    if isinstance(f, ast.GeneratorExp):
+        return loaded_inside(f)
+    return loaded(f) if isinstance(f, (ast.FunctionDef, ast.Lambda, ast.AsyncFunctionDef)) else set()
 
 
 def stored(nodes: Iterable[ast.AST], surely: bool = False) -> tuple[str, ...]:

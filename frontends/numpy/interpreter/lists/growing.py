@@ -325,9 +325,16 @@ def items(i: Evaluator, x: Record) -> Items:
     """What a loop over the list goes through; its length may not change meanwhile."""
     held, n, inside = filled(i.r.facts, x), size(x), columns(x)
 
-    def get(k: Dim) -> Any:
+    def check() -> None:
         if size(x) != n or any(a is not b for a, b in zip(inside, columns(x))):
             raise i.r.refuse("a list changes in a loop over it", "loop over a copy: for x in list(items)")
+
+    def get(k: Dim) -> Any:
+        known = i.r.heap.find(x)
+        if known is None or known.promises is None:
+            check()
+        elif check not in known.promises:  # a loop that carries the list may leave it as it is
+            known.promises.append(check)
         return at(i, x, held, as_int_value(k))
 
     return Items(n, get, held)

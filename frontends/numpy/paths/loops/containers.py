@@ -37,6 +37,8 @@ class CarriedContainers:
         self.containers: dict[str, Any] = {}
         self.opened: ByIdentity[Any, None] = ByIdentity()
         """Containers of the head, made while it was traced, that hold carried ones while the body is."""
+        self.promises: list[Callable[[], None]] = []
+        """What has to hold where the loop is closed: raises where it does not."""
         for x in r.heap.labelled(labels, r):
             label = r.heap.known[x].label
             place = next(k for k in itertools.count() if f"<{label}, {k}>" not in self.containers)
@@ -66,11 +68,12 @@ class CarriedContainers:
 
     def within(self, inner: Env, run: Callable[[], Any]) -> Any:
         """Runs a part of the loop with the contents in the containers."""
-        homes: dict[str, Frame] = {}
+        homes: dict[str, tuple[Frame, list[Callable[[], None]] | None]] = {}
         for name, x in self.containers.items():
             set_contents(x, self.unwrapped(inner.pop(name)))
             known = self.r.heap.known[x]
-            homes[name], known.home = known.home, self.r.frame
+            homes[name] = known.home, known.promises
+            known.home, known.promises = self.r.frame, self.promises
         inner.update((n, self.unwrapped(inner[n])) for n in self.original_spec.assigned if n in inner)
         try:
             found = run()
@@ -80,7 +83,8 @@ class CarriedContainers:
             for name, x in self.containers.items():
                 inner[name] = self.wrapped(contents(x), inside=name not in self.rebound_containers)
                 set_contents(x, type(self.before[name])())
-                self.r.heap.known[x].home = homes[name]
+                known = self.r.heap.known[x]
+                known.home, known.promises = homes[name]
             inner.update((n, self.wrapped(inner[n])) for n in self.original_spec.assigned if n in inner)
 
     def check_shapes(self) -> None:
@@ -158,6 +162,8 @@ class CarriedContainers:
             set_contents(x, new[name])
         if self.active:
             self.env.update((n, self.unwrapped(self.env[n])) for n in self.original_spec.assigned if n in self.env)
+        for check in self.promises:
+            check()
 
 
 def check_changes(r: Recorder, frame: Frame) -> None:
