@@ -392,3 +392,11 @@ def rows_as_lists(a):
 def test_rows_by_tolist(f: Any, dtype: type) -> None:
     agree(f, np.array([[2, 1], [1, 3], [1, 2]], dtype))
     agree(f, np.array([[2, 1]], dtype))
+
+
+@pytest.mark.parametrize("item", ["(v, v * 2)", "np.array([v, 2 * v])"])
+@pytest.mark.parametrize("dtype", ["np.float32", "np.complex64"])
+def test_floats_are_rounded_by_the_dtype_of_the_array(item: str, dtype: str) -> None:
+    f = program(f"def f(x, k):\n out = [{item} for v in x if v > k]\n return np.array(out, dtype={dtype})")
+    for k in (1.5, 100.0):
+        agree(f, np.array([1.0, 2.0, 3.7, 0.1]), k)

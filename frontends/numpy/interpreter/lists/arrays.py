@@ -112,7 +112,7 @@ def maker(i: Evaluator, node: ast.AST, x: Record, dtype: np.dtype | None = None)
     if not isinstance(form, Several):
         return prelude.copied, (values[0],)
     wanted = np.result_type(*dtypes) if dtype is None else dtype
-    if any(not np.can_cast(found, wanted, "safe") for found in dtypes):
+    if any(not fits(found, wanted) for found in dtypes):
         reason = f"an array of {wanted} of a list of items that are {form.words}, which may not fit"
         raise i.refuse(node, reason, f"np.array(x).astype(np.{wanted}), which takes them as they fit")
     return prelude.table_of, (tuple(values), wanted)
@@ -166,7 +166,7 @@ def converted(
     i: Evaluator, node: ast.AST, form: Elements, held: Sequence[ArrayRef], dtype: Any
 ) -> tuple[Any, tuple[Any, ...]]:
     """As `maker`, for arrays in another dtype."""
-    if not np.can_cast(form.element.dtype, dtype, "safe"):
+    if not fits(form.element.dtype, dtype):
         reason = f"an array of {dtype} of a list of arrays of {form.element.dtype}, which may not fit"
         raise i.refuse(node, reason, f"np.array(x).astype(np.{dtype}), which takes them as they fit")
     return prelude.converted, (held[0], dtype)
@@ -222,6 +222,12 @@ def beside(i: Evaluator, node: ast.AST, a: Any, b: Any) -> tuple[Any, Any]:
     return first, second
 
 
+def fits(items: np.dtype, wanted: np.dtype) -> bool:
+    """Whether NumPy takes all items of a dtype as those of another: floats, complex numbers are rounded."""
+    rounds = items.kind in "fc" and wanted.kind in "fc" and (wanted.kind == "c" or items.kind == "f")
+    return rounds or np.can_cast(items, wanted, "safe")
+
+
 def check_converts(i: Evaluator, node: ast.AST, x: Any, dtype: Any) -> None:
     """NumPy converts the items one by one, as Python's numbers: ints that do not fit raise. Refuses what does not hold
     all items otherwise, but for floats of less precision."""
@@ -230,8 +236,7 @@ def check_converts(i: Evaluator, node: ast.AST, x: Any, dtype: Any) -> None:
     kind, wanted = form_in(x), ask(np.dtype, dtype)
     assert isinstance(kind, Kind)
     items = np.dtype(np.int64) if kind == INT else kind.element.dtype
-    rounds = items.kind in "fc" and wanted.kind in "fc" and (wanted.kind == "c" or items.kind == "f")
-    if not kind.python and (rounds or wanted.kind == "b" or np.can_cast(items, wanted, "safe")):
+    if not kind.python and (wanted.kind == "b" or fits(items, wanted)):
         return
     if kind != INT or wanted.kind not in "iu":
         reason = f"an array of {wanted} of a list of {kind.words}, which may not fit"

@@ -325,15 +325,18 @@ def items(i: Evaluator, x: Record) -> Items:
     """What a loop over the list goes through; its length may not change meanwhile."""
     held, n, inside = filled(i.r.facts, x), size(x), columns(x)
 
+    def is_as_it_was() -> bool:
+        return size(x) == n and all(a is b for a, b in zip(inside, columns(x)))
+
     def check() -> None:
-        if size(x) != n or any(a is not b for a, b in zip(inside, columns(x))):
+        if not is_as_it_was():
             raise i.r.refuse("a list changes in a loop over it", "loop over a copy: for x in list(items)")
 
     def get(k: Dim) -> Any:
         known = i.r.heap.find(x)
         if known is None or known.promises is None:
             check()
-        elif check not in known.promises:  # a loop that carries the list may leave it as it is
+        elif not is_as_it_was():  # the loop carries it, and may leave it as it is
             known.promises.append(check)
         return at(i, x, held, as_int_value(k))
 
