@@ -270,3 +270,12 @@ def index_in_rows_of_one(b: np.ndarray) -> np.ndarray:
 def test_the_only_element_needs_no_extreme() -> None:
     """Along an axis of one element there is no array of extremes beside the result (rule S2)."""
     climb(index_in_rows_of_one, (np.arange(35).reshape(7, 5),))
+
+
+@pytest.mark.parametrize("form", ["np.all", "np.sum", "np.max", "np.mean", "np.prod"])
+def test_reductions_of_arrays_without_elements(form: str) -> None:
+    """The order of their axes says nothing of the result's: it is in C order."""
+    f = program(f"def f(b):\n v = np.floor_divide(b[3:3], 3)\n return {form}(v, axis=0)")
+    agree(f, np.arange(150).reshape(6, 5, 5).T)
+    g = program(f"def f(b): return {form}(b, axis=1, keepdims=True)")
+    agree(g, np.zeros((4, 0, 5)).T)

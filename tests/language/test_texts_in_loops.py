@@ -9,6 +9,8 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, refused
+from tests.support.arrays import floats
+from tracebuf.testing.ladder import climb
 
 X = np.random.default_rng(7).normal(size=40)
 
@@ -252,3 +254,15 @@ class Polynomial:
 def test_the_text_of_an_object_that_its_class_makes_on_several_paths() -> None:
     """It raised TypeError, as if `__str__` had returned no text."""
     agree(lambda a: (str(Polynomial(a)), f"{Polynomial([a[0], a[1], 2.0])}"), np.array([1.0, -2.0, 0.0, 3.0]))
+
+
+def test_texts_that_a_loop_binds() -> None:
+    def f(v):
+        u = "lo"
+        for _ in v:
+            u = "hi"
+        if u:
+            return len(u)
+        return 0
+
+    climb(f, (floats(7),), again=[(floats(0),)])

@@ -48,8 +48,10 @@ from tracebuf.interpret import memref, tensor
 from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
 from tracebuf.measure import attributes_of, clone_arguments, kept_in_place, restored
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.scalars import casts
 from tracebuf.options import Options, Tier
+from tracebuf.running.host import HostFunction
 from tracebuf.stages import Bufferized
 from tracebuf.testing import guard
 
@@ -521,7 +523,7 @@ def native(
         traced = traced_call(f, args[:n], source)
         if isinstance(traced, tuple):
             more -= spare_allocations(traced[1])
-            if traced[1].lists_grow:  # their memory is Python's in eager
+            if traced[1].lists_grow or keeps_texts(traced[1].func):  # their memory is Python's in eager
                 return
     if more > 0 or counts[0].copies > allowed:
         raise Mismatch(name + ", counts", f"eager makes {allowed} allocations, native {counts[0]}", source)
@@ -531,6 +533,12 @@ def spare_allocations(traced: Traced) -> int:
     """The allocations beyond eager's that path-dependent results and containers may cost (see `native`)."""
     plans = [traced.plan, *(item for w in traced.writes for item in w.items)]
     return sum(map(choices, plans)) + placeholders(traced.func) + traced.masks
+
+
+def keeps_texts(func: Func) -> bool:
+    """Whether texts are handed on by number, each of which a host call gives in an array of one element."""
+    calls = (op for op in func.walk() if isinstance(op, HostCall) and isinstance(op.callee, HostFunction))
+    return any(op.callee.name.startswith("tracebuf.running.kept.") for op in calls)
 
 
 def placeholders(func: Func) -> int:

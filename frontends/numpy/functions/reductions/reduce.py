@@ -207,6 +207,8 @@ def kept_axes(
     by_rank: Sequence[int] = sorted(range(ref.ndim), key=lambda a: (ref.stride_rank(a) or (), a))
     if isinstance(mask, ArrayRef) and mask.ndim <= ref.ndim:
         by_rank = result_order(r, [ref, mask], ref.ndim)
+    if any(r.facts.canon(n) == 0 for n in ref.shape):  # the strides of an array without elements say nothing
+        by_rank = range(ref.ndim)
     if keepdims:
         shape = tuple(1 if a in axes else n for a, n in enumerate(ref.shape))
         return shape, tuple(by_rank), tuple(None if a in axes else a for a in range(ref.ndim))
