@@ -537,8 +537,8 @@ def spare_allocations(traced: Traced) -> int:
 
 def keeps_texts(func: Func) -> bool:
     """Whether texts are handed on by number, each of which a host call gives in an array of one element."""
-    calls = (op for op in func.walk() if isinstance(op, HostCall) and isinstance(op.callee, HostFunction))
-    return any(op.callee.name.startswith("tracebuf.running.kept.") for op in calls)
+    called = [op.callee for op in func.walk() if isinstance(op, HostCall)]
+    return any(isinstance(c, HostFunction) and c.name.startswith("tracebuf.running.kept.") for c in called)
 
 
 def placeholders(func: Func) -> int:
