@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
@@ -279,3 +280,14 @@ def test_reductions_of_arrays_without_elements(form: str) -> None:
     agree(f, np.arange(150).reshape(6, 5, 5).T)
     g = program(f"def f(b): return {form}(b, axis=1, keepdims=True)")
     agree(g, np.zeros((4, 0, 5)).T)
+
+
+@pytest.mark.parametrize("repeated", range(3))
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_the_order_of_axes_beside_a_repeated_one(repeated: int, order: tuple[int, ...]) -> None:
+    """An axis of stride 0 does not say where it lies in memory: it was taken for the outermost."""
+    shape = [1 if k == repeated else 4 for k in range(3)]
+    whole = np.arange(16, dtype=np.int16).reshape(shape)
+    c = np.broadcast_to(whole, [5 if n == 1 else n for n in shape]).transpose(order)
+    for axis in range(3):
+        agree(program(f"def f(c): return c.max(axis={axis}), np.sum(c, axis={axis}, keepdims=True)"), c)

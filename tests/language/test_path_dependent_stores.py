@@ -6,6 +6,8 @@ and its result stored afterwards, through a temporary.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -410,3 +412,35 @@ def test_a_store_that_learns_a_size_says_nothing_of_the_other_path(sign: int) ->
     """The sizes that the store found on its path were declared of what the other path holds too, where it is empty
     (found by fuzzing; the tensor interpreter's InternalError)."""
     climb(stored_to_reshaped, (np.full((3, 3), sign), 1))
+
+
+def test_arrays_of_two_element_types_that_names_swap() -> None:
+    """An element was read from each array that any of the names holds, of whatever type."""
+
+    def f(a, b, c, n):
+        x, y, z = a, b, c
+        for k in range(n):
+            x[0] = z[1]
+            x, y = y, x
+            if k % 2:
+                z = c
+            y[1] += 2
+        return x, y, z
+
+    a, b = np.arange(4), np.arange(4.0) * 1.5
+    climb(f, (a, a + 1, b, 3), again=[(a, a + 1, b, 4)])
+    climb(f, (b, b + 1, a, 3), again=[(b, b + 1, a, 0)])
+
+
+def test_attributes_of_two_element_types_that_are_swapped() -> None:
+    def f(p, a, b):
+        p.parts, p.x, p.y = abs(b), b + 2, a + 1
+        k = 0
+        while k < 3:
+            p.y[1:] = p.parts[0]
+            p.y = a
+            p.x, p.parts = p.parts, p.x
+            k += 1
+
+    a, b = np.arange(4), np.arange(4.0) * 1.5
+    climb(f, (SimpleNamespace(x=a, y=b * 2, parts=b), a, b))

@@ -204,9 +204,8 @@ def kept_axes(
 ) -> tuple[tuple[Dim, ...], tuple[int, ...], tuple[int | None, ...]]:
     """(the shape of a reduction's result, its axes outermost first, the loop of each)."""
     kept = [a for a in range(ref.ndim) if a not in axes]
-    by_rank: Sequence[int] = sorted(range(ref.ndim), key=lambda a: (ref.stride_rank(a) or (), a))
-    if isinstance(mask, ArrayRef) and mask.ndim <= ref.ndim:
-        by_rank = result_order(r, [ref, mask], ref.ndim)
+    masks = [mask] if isinstance(mask, ArrayRef) and mask.ndim <= ref.ndim else []
+    by_rank: Sequence[int] = result_order(r, [ref, *masks], ref.ndim)
     if any(r.facts.canon(n) == 0 for n in ref.shape):  # the strides of an array without elements say nothing
         by_rank = range(ref.ndim)
     if keepdims:

@@ -284,7 +284,7 @@ class LoopClose(LoopComparison):
     def found_which(self, item: Item, value: Value) -> None:
         """Takes the result which says which candidate a name holds."""
         which = self.r.symbol(value, f"which {item.path[0]}", 0, len(self.candidates) - 1)
-        item.found = self.one_of(which, self.candidates)
+        item.found = self.one_of(which, self.candidates, numbers=self.choices_of(item.entry))
 
     # -- arrays that names hold in turn
     def close_owned(self) -> None:

@@ -230,7 +230,8 @@ class LoopComparison(LoopHead):
                     more = (*self.plan.may_be_held, *held)
                     self.mend(item.path[0], "may hold another array of before the loop", may_be_held=more)
             elif item.how is WHICH:
-                if not all(any(a.same_object(c) for c in self.candidates) for a in ends(item.back)):
+                choices = [self.candidates[k] for k in self.choices_of(item.entry)]
+                if not all(any(a.same_object(c) for c in choices) for a in ends(item.back)):
                     self.peel(item.path[0], "holds an array that was not there before the loop")
                     rest = {p: how for p, how in self.plan.arrays.items() if p != item.path}
                     self.plan = replace(self.plan, arrays=rest)  # it may be like the others after the first iteration

@@ -293,7 +293,8 @@ class LoopHead:
         if isinstance(how, OneOfCandidates):
             phi = self.block.add_arg(INDEX)
             which = self.r.symbol(phi, f"which {path[0]}", 0, len(self.candidates) - 1)
-            return Item(path, entry, self.one_of(which, self.candidates), how=how, phis=[phi])
+            found = self.one_of(which, self.candidates, numbers=self.choices_of(entry))
+            return Item(path, entry, found, how=how, phis=[phi])
         if how is OWNED:
             group = self.group_of(entry)
             assert group is not None
@@ -397,10 +398,20 @@ class LoopHead:
                         found.append(arm)
         return found
 
-    def one_of(self, which: Dim, refs: Sequence[ArrayRef], shape: Sequence[Dim] | None = None) -> ArrayRef:
-        """The candidate array that a number selects; all are of the shape, or the first one's."""
-        made = refs[-1]
-        for k in reversed(range(len(refs) - 1)):
+    def choices_of(self, entry: ArrayRef) -> list[int]:
+        """The numbers of the candidates that are of the element type and number of axes of what a name holds."""
+        alike = (c.element is entry.element and c.ndim == entry.ndim for c in self.candidates)
+        return [k for k, it_is in enumerate(alike) if it_is]
+
+    def one_of(
+        self, which: Dim, refs: Sequence[ArrayRef], shape: Sequence[Dim] | None = None,
+        numbers: Sequence[int] | None = None,
+    ) -> ArrayRef:  # fmt: skip
+        """The candidate array that a number selects, of those with these numbers; all are of the shape, or the first
+        one's."""
+        *others, last = range(len(refs)) if numbers is None else numbers
+        made = refs[last]
+        for k in reversed(others):
             sizes = refs[k].shape if shape is None else shape
             made = GuardedRef(self.r.compare("eq", which, k), (refs[k], made), sizes)
         return made
