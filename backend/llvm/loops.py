@@ -1197,7 +1197,7 @@ class NestWriter:
         for k, v in enumerate(call.operands):
             if v in places:
                 operands.append((places[v], self._bytes(v)))
-            elif v in self.blocks:
+            elif v in self.blocks and v not in row.values:  # the block may be that of the version without repeated ones
                 operands.append((self.blocks[v], self._bytes(v)))
             else:
                 slot = self.code.slot(ELEMENT_SLOT, k)

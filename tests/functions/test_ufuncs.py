@@ -210,3 +210,15 @@ def test_a_long_accumulation_goes_on_where_its_parts_end() -> None:
     a = np.random.default_rng(7).random(400_000) + 0.5
     parts = "np.hypot.accumulate(a), np.fmax.accumulate(a), np.logaddexp.accumulate(a * 2)"
     agree(program(f"def f(a):\n    return {parts}"), a)
+
+
+@pytest.mark.parametrize("form", [
+    "np.hypot(b[1:], 3, out=a)", "np.fmin(b[1:], b[:1], out=a)", "np.arctan2(b[1:], 3, out=a)",
+    "np.hypot(np.fmin(b[1:], 2) + b[:1], b[:1], out=a)", "np.fmod(7, b[1:], out=a)",
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_an_operand_that_is_repeated_into_out(form: str, dtype: type) -> None:
+    """NumPy's loop got the elements that another version of the nest gathers, which were none: any numbers."""
+    f = program(f"def f(a, b): {form}")
+    for shape in ((6, 5), (3, 40), (2, 700), (1, 1)):
+        agree(f, np.ones(shape, dtype), np.array([7.0, 2.0]))
