@@ -46,9 +46,8 @@ BATCHES = 8
 """Batches in one worker process."""
 LONG = 0.5
 """Seconds of processor time of eager from which on only native code is compared with it."""
-PATIENCE = 180.0
-"""Seconds of processor time after which a program counts as hanging: the longest that are traced (`Effort`) take ten,
-and twenty on each of several rungs."""
+PATIENCE = 60.0
+"""Seconds of processor time after which a program counts as hanging."""
 
 
 @frozen(slots=False)

@@ -188,7 +188,6 @@ def generate(draw: random.Random) -> Program:
     kind = draw.choice([name for name, often in OFTEN.items() for _ in range(often)])
     more, more_blocks, results = KINDS.get(kind, ((), (), ()))
     simple, blocks = (*SIMPLE, *more, *more), (*BLOCKS, *more_blocks)
-
     key = draw.choice(KEYS)
 
     def filled(text: str) -> str:
