@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -51,6 +52,14 @@ def test_s2_stacks_on_every_rung() -> None:
     """Rule S2: nothing but the product is allocated."""
     for text in ("a @ b", "a @ m", "np.dot(x, b)", "a @ v", "a @ one"):
         names = [n for n in VALUES if n in text.split() or f"({n}," in text or f" {n})" in text]
+        climb(program(f"def f({', '.join(names)}):\n    return {text}"), [VALUES[n] for n in names], tolerance=1e-13)
+
+
+@pytest.mark.slow
+def test_stacks_of_other_types_are_converted_once() -> None:
+    """They were converted matrix by matrix, in memory of their own each."""
+    for text in ("a @ f", "i @ b", "np.inner(i, v)", "np.dot(i, b)", "np.inner(np.arange(4), f.transpose(0, 2, 1))"):
+        names = [n for n in VALUES if n in re.findall("[a-z]+", text)]
         climb(program(f"def f({', '.join(names)}):\n    return {text}"), [VALUES[n] for n in names], tolerance=1e-13)
 
 

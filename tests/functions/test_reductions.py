@@ -291,3 +291,15 @@ def test_the_order_of_axes_beside_a_repeated_one(repeated: int, order: tuple[int
     c = np.broadcast_to(whole, [5 if n == 1 else n for n in shape]).transpose(order)
     for axis in range(3):
         agree(program(f"def f(c): return c.max(axis={axis}), np.sum(c, axis={axis}, keepdims=True)"), c)
+
+
+@pytest.mark.parametrize("repeated", range(3))
+@pytest.mark.parametrize("form", ["count_nonzero", "nansum", "nanprod", "nanmean", "nanvar", "nanmax", "nanmedian"])
+def test_reductions_that_numpy_makes_of_a_copy(form: str, repeated: int) -> None:
+    """Copies have a repeated axis innermost, so that the result's axes are in another order."""
+    shape = [1 if k == repeated else 4 for k in range(3)]
+    whole = np.arange(16.0).reshape(shape)
+    for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
+        c = np.broadcast_to(whole, [5 if n == 1 else n for n in shape]).transpose(order)
+        for axis in range(3):
+            agree(program(f"def f(c): return np.{form}(c, axis={axis})"), c)

@@ -1382,3 +1382,24 @@ def test_the_words_of_pythons_and_numpys_errors(tried: str) -> None:
     g = bufferize(f)
     for n in (1, 0, 7, 2, 3):
         assert g(np.arange(4), n) == f(np.arange(4), n)
+
+
+def test_both_arms_of_a_conditional_expression_raise() -> None:
+    """What each arm raises is decided by the path, so that no number of a site is known."""
+    f = program("""
+        def f(a, x):
+            if x > 1:
+                y = 3
+            k = 0
+            try:
+                k = (y[2] if x > 2 else y[1]) + 1
+                k = 9
+            except (UnboundLocalError, TypeError) as e:
+                k = len(str(e))
+            finally:
+                k += 2
+            return k
+    """)
+    g = bufferize(f)
+    for x in (0.0, 1.5, 3.0):
+        agree(g, A, x)

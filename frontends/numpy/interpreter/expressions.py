@@ -90,7 +90,7 @@ from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, hold, is_tracers
+from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import METHODS
 from tracebuf.frontends.numpy.record.scalar_checks import (
@@ -576,6 +576,8 @@ class Expressions(Comprehensions):
 
         names = ("<value>", *stored([node]))
         trace_if(self.r, condition, env, [arm(a) for a in arms], names, frozenset(env) | frozenset(names))
+        if "<value>" not in env:  # both arms raise, by sites that the paths decide
+            raise DeadEnd
         return env.pop("<value>")
 
     def by_type(self, node: ast.AST, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]) -> Any:

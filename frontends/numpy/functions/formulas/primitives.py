@@ -72,6 +72,12 @@ def is_array(r: Recorder, x: Any) -> Any:
 
 
 @primitive
+def has_repeated_axis(r: Recorder, a: Any) -> bool:
+    """Whether an axis of an array is repeated, by a stride of 0."""
+    return isinstance(a, ArrayRef) and any(map(a.is_repeated, range(a.ndim)))
+
+
+@primitive
 def as_vector(r: Recorder, a: ArrayRef) -> ArrayRef | None:
     """The elements of an array in C order, as a view; None where there is none."""
     return as_view(r, a, (product(a.shape),))

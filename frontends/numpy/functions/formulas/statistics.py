@@ -9,7 +9,12 @@ import numpy as np
 from numpy import _NoValue
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import argsort_of, divide_by_count, is_array
+from tracebuf.frontends.numpy.functions.formulas.primitives import (
+    argsort_of,
+    divide_by_count,
+    has_repeated_axis,
+    is_array,
+)
 from tracebuf.frontends.numpy.record.registry import formula
 
 
@@ -61,6 +66,12 @@ def average(
 # -- functions that skip NaN
 
 
+def skipping(a: Any) -> Any:
+    """The array as NumPy reduces it: a copy, whose axes are in another order only where one is repeated."""
+    a = np.asanyarray(a)
+    return a.copy("K") if a.dtype.kind in "fc" and has_repeated_axis(a) else a
+
+
 def replaced(a: Any, value: Any) -> Any:
     """The array with a number in place of NaN."""
     return np.where(np.isnan(a), value, a) if a.dtype.kind in "fc" else a
@@ -71,7 +82,7 @@ def nansum(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, initial: Any = _NoValue,
     where: Any = _NoValue,
 ) -> Any:  # fmt: skip
-    return np.sum(replaced(np.asanyarray(a), 0), axis, dtype, out, keepdims, initial, where)
+    return np.sum(replaced(skipping(a), 0), axis, dtype, out, keepdims, initial, where)
 
 
 @formula(np.nanprod)
@@ -79,7 +90,7 @@ def nanprod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, initial: Any = _NoValue,
     where: Any = _NoValue,
 ) -> Any:  # fmt: skip
-    return np.prod(replaced(np.asanyarray(a), 1), axis, dtype, out, keepdims, initial, where)
+    return np.prod(replaced(skipping(a), 1), axis, dtype, out, keepdims, initial, where)
 
 
 def copy_without(a: Any, value: Any) -> Any:
@@ -114,7 +125,7 @@ def check_inexact(dtype: Any, out: Any) -> None:
 def nanmean(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = _NoValue, *, where: Any = _NoValue
 ) -> Any:
-    a = np.asanyarray(a)
+    a = skipping(a)
     if a.dtype.kind not in "fc":
         return np.mean(a, axis, dtype, out, keepdims, where=where)
     check_inexact(dtype, out)
@@ -128,7 +139,7 @@ def nanvar(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = _NoValue, *,
     where: Any = _NoValue, mean: Any = _NoValue, correction: Any = _NoValue,
 ) -> Any:  # fmt: skip
-    a = np.asanyarray(a)
+    a = skipping(a)
     if a.dtype.kind not in "fc":
         return np.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     check_inexact(dtype, out)

@@ -54,6 +54,7 @@ def matmul(r: Recorder, a: Operand, b: Operand, spelling: str, into: ArrayRef | 
         value = contract(r, as_element(r, a, element), as_element(r, b, element), zeros(r, element, shape))
         result = ArrayRef(r.new_storage(element, shape, range(len(shape)), value))
     else:
+        a, b = (x if x.element is wanted else copy_of(r, x, wanted, range(x.ndim)) for x in (a, b))  # as NumPy does
         result = (dots if spelling == "dot" else stacked)(r, a, b, element)
     result = result if element is wanted else copy_of(r, result, wanted, result.storage.order)
     if into is not None:

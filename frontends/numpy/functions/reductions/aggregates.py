@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
-from tracebuf.frontends.numpy.arrays.new_arrays import as_array
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, k_order
 from tracebuf.frontends.numpy.arrays.reshape import ravelled_values
 from tracebuf.frontends.numpy.arrays.shapes import diagonal
 from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any
@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import NpScalar, PyInt
 from tracebuf.ir.dims import Dim, add, mul
-from tracebuf.ir.types import I64
+from tracebuf.ir.types import I1, I64
 
 
 @traces(np.sum, of=np.add, method="sum")
@@ -129,6 +129,9 @@ def trace(
 
 @traces(np.count_nonzero)
 def count_nonzero(r: Recorder, a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
-    ref = as_array(r, a)
-    some = ref if ref.dtype == np.bool_ else as_array(r, elementwise(r, np.not_equal, [ref, 0]))
+    """np.count_nonzero: the sum of a.astype(bool), whose axes are in another order where one is repeated."""
+    some = ref = as_array(r, a)
+    if ref.dtype != np.bool_:
+        repeats = any(map(ref.is_repeated, range(ref.ndim)))
+        some = copy_of(r, ref, I1, k_order(ref)) if repeats else as_array(r, elementwise(r, np.not_equal, [ref, 0]))
     return reduce(r, np.add, some, Fold(axis, np.intp, keepdims=keepdims))
