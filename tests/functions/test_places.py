@@ -3,6 +3,8 @@ np.fill_diagonal of tall matrices; np.roots and np.poly, whose dtype depends on 
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -72,3 +74,20 @@ def test_values(body: str) -> None:
 @pytest.mark.parametrize("text", ["abs(np.roots(x)).max()", "np.insert(x, np.array([3, 1]), 2) * 2", "np.poly(x) + 1"])
 def test_ladder(text: str) -> None:
     climb(program(f"def f(x):\n    return {text}"), X)
+
+
+def test_chosen_elements_are_in_c_order() -> None:
+    """The result of np.choose was in the order of the choices."""
+    f = program("def f(a, m): return np.choose(m, [a, 0]), np.choose(m, (a, a + 1), mode='wrap')")
+    agree(f, np.arange(16).reshape(4, 4).T, np.array([True, False, True, True]))
+    agree(f, np.arange(6.0).reshape(2, 3).T, np.array([0, 1]))
+
+
+@pytest.mark.parametrize("taken", ["np.take(a, i, axis=1)", "np.compress(np.atleast_1d(i) > 0, a, axis=1)"])
+def test_nothing_is_taken_of_arrays_without_elements(taken: str) -> None:
+    """An index is looked at where there is something before it, and an empty axis where the result has elements."""
+    f = program(f"def f(a, i): return {taken}")
+    for shape in itertools.product((0, 1, 2), repeat=3):
+        for i in (0, 5, np.array([0]), np.array([9]), np.array([], int)):
+            agree(f, np.ones(shape), i)
+            agree(f, np.ones((4, 4, 4))[tuple(map(slice, shape))], i)

@@ -256,3 +256,19 @@ def test_what_a_generator_does_is_done_in_its_turn(capsys: pytest.CaptureFixture
     for _ in range(2):
         g(np.array([1.0, 2.0]))
         assert capsys.readouterr().out == wanted
+
+
+@pytest.mark.parametrize("made", ["{{v * 2 for v in {}}}", "{{v: v + 1 for v in {}}}"])
+def test_sets_and_dicts_of_a_generator_whose_items_the_run_time_knows(made: str) -> None:
+    """It was an InternalError; of a list of the items they are made."""
+    given = """
+        def gen(n):
+            for j in range(n):
+                yield j % 7
+
+        def f(n):
+            return len({})
+    """
+    assert "a comprehension of a" in refused(program(given.format(made.format("gen(n)"))), 255).reason
+    for n in (255, 3, 0):
+        agree(program(given.format(made.format("list(gen(n))"))), n)

@@ -16,28 +16,29 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, stand_in
 NO_VALUE = np._NoValue
 
 
-def axes_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> tuple[int, ...]:
-    """The reduced axes, normalised; AxisError as NumPy's. For an array without axes, 0 and -1 mean all of it."""
+def axes_of(r: Recorder, axis: Any, ndim: int, bools: bool = False, name: str | None = None) -> tuple[int, ...]:
+    """The reduced axes, normalised; AxisError as NumPy's, which may name the parameter. For an array without axes, 0
+    and -1 mean all of it."""
     if axis is None:
         return tuple(range(ndim))
     items = axis if isinstance(axis, tuple) else (axis,)
-    found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0), bools) for item in items]
+    found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0), bools, name) for item in items]
     if len(set(found)) != len(found):
         raise Raises(ValueError("duplicate value in 'axis'"))
     return tuple(found) if ndim else ()
 
 
-def own_axes_of(r: Recorder, axis: Any, ndim: int) -> tuple[int, ...]:
+def own_axes_of(r: Recorder, axis: Any, ndim: int, name: str | None = None) -> tuple[int, ...]:
     """Axes normalised as functions of shape do it (normalize_axis_tuple): an array without axes has none."""
     several = isinstance(axis, (tuple, list, range))
     if not ndim and axis is not None and not (several and len(axis) == 0):
-        raise Raises(np.exceptions.AxisError(axis[0] if several else axis, 0))
-    return axes_of(r, tuple(axis) if several else axis, ndim, bools=True)
+        raise Raises(np.exceptions.AxisError(axis[0] if several else axis, 0, name))
+    return axes_of(r, tuple(axis) if several else axis, ndim, bools=True, name=name)
 
 
-def axis_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> int:
+def axis_of(r: Recorder, axis: Any, ndim: int, bools: bool = False, name: str | None = None) -> int:
     """One axis, normalised; part of the key where it is computed from arguments. `bools`: NumPy normalises it in
-    Python, where True and False are ints."""
+    Python, where True and False are ints; `name`: its error names the parameter."""
     found = (as_int if bools else as_strict_int)(r, axis)
     if found is None:
         refuse_unread(r, axis, "an axis")
@@ -45,7 +46,7 @@ def axis_of(r: Recorder, axis: Any, ndim: int, bools: bool = False) -> int:
         raise Raises(TypeError(f"'{kind}' object cannot be interpreted as an integer"))
     i = r.static_int(found, "the axis")
     if not -ndim <= i < ndim:
-        raise Raises(np.exceptions.AxisError(i, ndim))
+        raise Raises(np.exceptions.AxisError(i, ndim, name))
     return i % ndim
 
 

@@ -54,7 +54,7 @@ def set_part(r: Recorder, a: ArrayRef, name: str, value: Operand) -> None:
         raise Raises(TypeError("array does not have imaginary part to set"))
     if isinstance(value, ArrayRef) and value.element.is_complex:
         value = part(r, value, "real")  # as the cast would, but perhaps what is there anyway: `a.real = a`
-    store_view(r, part(r, a, name), value)
+    store_view(r, part(r, a, name), as_array(r, value))  # of which NumPy makes an array first
 
 
 @traces(np.real, of="real")

@@ -56,6 +56,8 @@ NO_INDEX: Wrong = (
 )
 NO_BOUND: Wrong = "TypeError", "slice indices must be integers or None or have an __index__ method"
 
+NO_SCALAR: Wrong = "TypeError", "only integer scalar arrays can be converted to a scalar index"
+
 
 def read_item(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
     """`ref[index]`: a view, or a NumPy scalar where every axis is given an int and there is no `...`."""
@@ -361,10 +363,12 @@ def int_of(r: Recorder, value: Value) -> Dim:
     return r.index_symbols[made]
 
 
-def normalise(r: Recorder, i: Dim, n: Dim, axis: int, message: str = "") -> Dim:
-    """An index made non-negative and checked against the size n; `message` is for what is no array."""
+def normalise(r: Recorder, i: Dim, n: Dim, axis: int | None, message: str = "") -> Dim:
+    """An index made non-negative and checked against the size n; `message` is for what is no array, and no axis for all
+    elements of one."""
     told = [] if message else [i, n]
-    message = message or f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    of = "" if axis is None else f"axis {axis} with "
+    message = message or f"index {{}} is out of bounds for {of}size {{}}"
     sign = r.ask_nonneg(i)
     if sign is True:
         r.require_nonneg(sub(sub(n, i), 1), "IndexError", message, told)
@@ -467,7 +471,7 @@ def bound(r: Recorder, item: Any) -> Dim:
     e = as_int(r, item, NO_BOUND)
     if e is None:
         refuse_perhaps_float(r, item)
-        r.fail(*NO_BOUND)
+        r.fail(*(NO_SCALAR if isinstance(item, ArrayRef) else NO_BOUND))
     return e
 
 

@@ -119,8 +119,10 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
 
 
 def size_message(total: Dim, shape: Sequence[Dim | str]) -> tuple[str, list[Dim]]:
-    """NumPy's message for a shape of a different number of elements, and the sizes in it."""
-    inside = ",".join(str(n) if isinstance(n, (int, str)) else "{}" for n in shape) + ("," if len(shape) == 1 else "")
+    """NumPy's message for a shape of a different number of elements, and the sizes in it; a first one that is to be
+    found is not shown."""
+    alone, shape = len(shape) == 1, shape[shape[0] == "newaxis" :] if shape else shape
+    inside = ",".join(str(n) if isinstance(n, (int, str)) else "{}" for n in shape) + ("," if alone else "")
     named = [n for n in shape if not isinstance(n, (int, str))]
     return f"cannot reshape array of size {{}} into shape ({inside})", [total, *named]
 

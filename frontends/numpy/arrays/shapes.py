@@ -53,7 +53,7 @@ def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
     """x.mT: the last two axes exchanged."""
     ref = as_array(r, x)
     if ref.ndim < 2:
-        raise Raises(ValueError("matrix transpose with ndim < 2 is undefined"))
+        raise Raises(ValueError(f"Input array must be at least 2-dimensional, but it is {ref.ndim}"))
     return swapaxes(r, ref, -1, -2)
 
 
@@ -61,7 +61,7 @@ def matrix_transpose(r: Recorder, x: Any) -> ArrayRef:
 def swapaxes(r: Recorder, a: Any, axis1: Any, axis2: Any) -> ArrayRef:
     """np.swapaxes."""
     ref = as_array(r, a)
-    i, j = (axis_of(r, axis, ref.ndim, bools=True) for axis in (axis1, axis2))
+    i, j = (axis_of(r, axis, ref.ndim, True, f"axis{k}") for k, axis in enumerate((axis1, axis2), 1))
     order = list(range(ref.ndim))
     order[i], order[j] = j, i
     return ref.derive(methodcaller("transpose", order))
@@ -72,7 +72,7 @@ def moveaxis(r: Recorder, a: Any, source: Any, destination: Any) -> ArrayRef:
     """np.moveaxis."""
     ref = as_array(r, a)
     given = [tuple(x) if isinstance(x, (tuple, list, range)) else (x,) for x in (source, destination)]
-    sources, targets = (own_axes_of(r, x, ref.ndim) for x in given)
+    sources, targets = (own_axes_of(r, x, ref.ndim, name) for x, name in zip(given, ("source", "destination")))
     if len(sources) != len(targets):
         raise Raises(ValueError("`source` and `destination` arguments must have the same number of elements"))
     order = [k for k in range(ref.ndim) if k not in sources]
@@ -255,7 +255,7 @@ def diagonal(r: Recorder, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 
     require_fits(r, shift, I32)
     if ref.ndim < 2:
         raise Raises(ValueError("diag requires an array of at least two dimensions"))
-    i, j = (axis_of(r, axis, ref.ndim, bools=True) for axis in (axis1, axis2))
+    i, j = (axis_of(r, axis, ref.ndim, True, f"axis{k}") for k, axis in enumerate((axis1, axis2), 1))
     if i == j:
         raise Raises(ValueError("axis1 and axis2 cannot be the same"))
     right = sure(r, r.ask_nonneg(shift))
@@ -288,7 +288,11 @@ def sliding_window_view(r: Recorder, x: Any, window_shape: Any, axis: Any = None
     given = range(ref.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [axis_of(r, k, ref.ndim, bools=True) for k in given]
     if len(axes) != len(wanted):
-        raise Raises(ValueError("Must provide matching length window_shape and axis"))
+        text = f"Must provide matching length window_shape and axis; got {len(wanted)} window_shape elements and "
+        if axis is None:
+            text = "Since axis is `None`, must provide window_shape for all dimensions of `x`; "
+            raise Raises(ValueError(f"{text}got {len(wanted)} window_shape elements and `x.ndim` is {ref.ndim}."))
+        raise Raises(ValueError(f"{text}{len(axes)} axes elements."))
     for k, n in zip(axes, wanted):
         message = "window shape cannot be larger than input array shape"
         r.require_nonneg(sub(ref.shape[k], n), "ValueError", message)

@@ -173,6 +173,8 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
         if name == "T":
             return shapes.transpose(r, x)
         if name == "mT":
+            if x.ndim < 2:
+                raise Raises(ValueError("matrix transpose with ndim < 2 is undefined"))
             return shapes.matrix_transpose(r, x)
         if name in ("real", "imag"):
             return complex_views.part(r, x, name)

@@ -46,7 +46,8 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     if not any(is_traced(a) or isinstance(a, (list, tuple)) for a in given):
         return ask(ufunc, *args, **kwargs)
     if not ufunc.nin <= len(args) <= ufunc.nargs:
-        takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} were given"
+        takes = f"takes from {ufunc.nin} to {ufunc.nargs} positional arguments but {len(args)} "
+        takes += "was given" if len(args) == 1 else "were given"
         raise Raises(TypeError(f"{name}() {takes}"))
     rest = {k: v for k, v in kwargs.items() if k not in ("out", "where", "dtype", "casting", "order")}
     core = ufunc.signature is not None
@@ -65,7 +66,7 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     outs = outs_of(ufunc, given_outs, out) if ufunc.nout == 2 else [out_of(r, given_outs[0] if given_outs else out)]
     for x in outs:  # before anything else is looked at
         if x is not None:
-            r.check_writable(x)
+            r.check_writable(x, "output array")
     mask = mask_of(r, kwargs.get("where", True))
     casting, wanted = kwargs.get("casting", "same_kind"), kwargs.get("dtype")
     if casting not in CASTINGS:
@@ -142,9 +143,8 @@ def check_mask(
     """Refuses `where=` where eager leaves elements undefined, or converts elements that it does not compute."""
     if mask is None:
         return
-    if None in outs or ufunc is np.power:
-        reason = "`where=` without `out=` leaves elements undefined" if None in outs else "np.power with `where=`"
-        raise r.refuse(reason, "np.where(c, f(a), b)")
+    if None in outs:
+        raise r.refuse("`where=` without `out=` leaves elements undefined", "np.where(c, f(a), b)")
     for out in outs:
         if out is not None:
             check_masked_overlap(r, ufunc, [*operands, mask], out)

@@ -38,11 +38,11 @@ from tracebuf.frontends.numpy.numbers.operands import (
     weak_type,
 )
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
-from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
+from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar
 from tracebuf.ir.core import Value
@@ -241,7 +241,7 @@ def is_copied_to_itself(r: Recorder, src: ArrayRef, dst: ArrayRef) -> bool:
 def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: Any = True) -> None:
     """np.copyto: a store that converts by a rule; Python's ints may be stored into any integers that hold them."""
     if not isinstance(dst, ArrayRef):
-        raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {type(concrete(dst)).__name__}"))
+        raise Raises(TypeError(f"copyto() argument 1 must be a numpy.ndarray, not {name_of(dst)}"))
     if isinstance(weak_type(where), type):
         raise r.refuse("np.copyto where a number says so", "where=x != 0")
     mask = mask_of(r, where)
@@ -256,7 +256,9 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     kind = weak_type(source)
     if kind is not int or not dst.element.is_integer:
         if not ask(np.can_cast, given := np.dtype(kind), dst.dtype, casting):
-            raise Raises(TypeError(f"Cannot cast {given!r} to {dst.dtype!r} according to the rule {casting!r}"))
+            what = "array data" if isinstance(source, ArrayRef) and source.ndim else "scalar"
+            text = f"Cannot cast {what} from {given!r} to {dst.dtype!r} according to the rule {casting!r}"
+            raise Raises(TypeError(text))
         source = as_array(r, source)  # converted as arrays are: no check that numbers fit
     else:
         check_number(r, source, dst)
@@ -293,5 +295,11 @@ def round_function(r: Recorder, a: Any, decimals: Any = 0, out: Any = None) -> A
         return made if isinstance(made, ArrayRef) else strong(r, made)
     if weak_type(made) is int or np.dtype(weak_type(made)).kind in "iub":
         raise r.refuse("np.round of integers with out=", "out[...] = np.round(a, n)")
+    into = out_of(r, out)
+    if into is not None and isinstance(made, ArrayRef):
+        if into.ndim != made.ndim:
+            r.fail("ValueError", "invalid output shape")
+        for m, n in zip(into.shape, made.shape):
+            r.require_equal(m, n, "ValueError", "invalid output shape")
     copyto(r, out, made)
     return out

@@ -15,7 +15,7 @@ from itertools import count, islice
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.interpreter import dicts
+from tracebuf.frontends.numpy.interpreter import dicts, records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.interpreter.lists import groups
 from tracebuf.frontends.numpy.numbers.lattice import Maybe
@@ -75,7 +75,8 @@ class Comprehensions(Evaluator):
                 if is_groups(x := env.get(name)) and self.expr(by, env) is sorted:
                     found = groups.in_order(self, node, x)
                     return OneShotIterator("list_iterator", lambda _: found, self.r.frame)
-        return self.expr(node, env)
+        x = self.expr(node, env)
+        return records.iterator_of(self, node, x) if records.gives_generator(x) else x
 
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
         return self.generator(node, env)

@@ -261,7 +261,10 @@ class Expressions(Comprehensions):
         the key."""
         self.at(node)
         value = keyed.iterable(self, node, groups.listing(self, node, value))
-        value = growing.iterator(self, records.iterator_of(self, node, value))
+        value = records.iterator_of(self, node, value)
+        if isinstance(value, Generator):  # which `__iter__` gives
+            return iter(self.iterate_static(node, value))
+        value = growing.iterator(self, value)
         if isinstance(value, OneShotIterator):
             return value.pull(self.r, all_of_them=True)
         return each(self.r, self.iterable(node, value))
@@ -786,8 +789,7 @@ class Expressions(Comprehensions):
         if hasattr(kind, name):
             article = "an array" if isinstance(base, ArrayRef) else f"a number of type {kind.__name__}"
             raise self.refuse(node, f"`.{name}` of {article} is not supported yet", refusals.attribute(name))
-        of = "numpy.ndarray" if kind is np.ndarray else kind.__name__
-        raise Raises(AttributeError(f"'{of}' object has no attribute '{name}'"))
+        raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
 
     def check_has(self, base: NpScalar, name: str) -> None:
         """Records a check where a number has an attribute as NumPy's only, and may be Python's."""

@@ -39,7 +39,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.lattice import choice
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Buffer, Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.callees import Buffer, Generator, Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.heap import Record, is_generator, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold, is_tracers
@@ -711,12 +711,17 @@ def checked(i: Evaluator, node: ast.AST, x: Record, name: str, found: Any) -> An
     return found
 
 
+def gives_generator(x: Any) -> bool:
+    """Whether a value is an object whose `__iter__` is a generator function."""
+    return isinstance(x, Record) and inspect.isgeneratorfunction(getattr(x.kind, "__iter__", None))
+
+
 def iterator_of(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """What is iterated over: of an object, the iterator that its class's `__iter__` gives."""
     if not isinstance(x, Record) or lacks(i, x.kind, "__iter__"):
         return members_of(i, x)
     found = i.call(node, special(i, node, x, "__iter__", "is not iterable"), [], {})
-    if not isinstance(found, (OneShotIterator, Record)):
+    if not isinstance(found, (OneShotIterator, Record, Generator)):
         raise Raises(TypeError(f"iter() returned non-iterator of type '{refusals.name_of(found)}'"))
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -50,7 +51,14 @@ from tracebuf.frontends.numpy.numbers.lattice import (
 )
 from tracebuf.frontends.numpy.numbers.operands import Operand, is_operand
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, power_form, truth
+from tracebuf.frontends.numpy.numbers.scalars import (
+    BINARY,
+    OF_REAL,
+    SPECIAL,
+    is_real_number,
+    power_form,
+    truth,
+)
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, names_in, to_split
@@ -357,7 +365,8 @@ class Statements(Expressions, Protected):
             dicts.store_slice(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, (int, PyInt, PyBool)):
             place = dicts.place(self, target, index, base)
-            if ask(operator.getitem, base, place) is not value:
+            ask(operator.setitem, [None] * len(base), place, None)  # says it in the words of a store
+            if base[place] is not value:
                 self.change(target, base)
                 base[place] = value
         elif isinstance(base, FlatIterator):
@@ -426,16 +435,27 @@ class Statements(Expressions, Protected):
         if is_inner(value) and starred is None:
             items = references.unpacked(self, target, value, len(target.elts))
         else:
-            items = self.iterate_static(target, value)
+            items = self.unpacked(target, value)
         if starred is not None and len(items) >= len(target.elts) - 1:
             behind = len(items) - (len(target.elts) - 1 - starred)
             items = [*items[:starred], self.own(items[starred:behind]), *items[behind:]]
         if len(items) != len(target.elts):
-            few = len(items) < len(target.elts)
-            got = f"not enough values to unpack (expected {len(target.elts)}, got {len(items)})"
-            raise Raises(ValueError(got if few else f"too many values to unpack (expected {len(target.elts)})"))
+            few, wanted = len(items) < len(target.elts), str(len(target.elts))
+            wanted = wanted if starred is None else f"at least {len(target.elts) - 1}"
+            got = f"not enough values to unpack (expected {wanted}, got {len(items)})"
+            raise Raises(ValueError(got if few else f"too many values to unpack (expected {wanted})"))
         for element, one in zip(target.elts, items):
             self.assign(element.value if isinstance(element, ast.Starred) else element, one, env)
+
+    def unpacked(self, target: ast.Tuple | ast.List, value: Any) -> list[Any]:
+        """The items of what is unpacked, in whose words it says that there are none."""
+        try:
+            return self.iterate_static(target, value)
+        except Raises as said:
+            found = re.fullmatch("'(.*)' object is not iterable", str(said.error))
+            if found is None or isinstance(value, (Generator, OneShotIterator)):
+                raise
+            raise Raises(TypeError(f"cannot unpack non-iterable {found[1]} object")) from said
 
     def stmt_AugAssign(self, node: ast.AugAssign, env: Env) -> None:
         name = type(node.op).__name__
@@ -444,7 +464,7 @@ class Statements(Expressions, Protected):
             old = self.load_name(target.id, env, target)
             right = self.any_expr(node.value, env)
             self.at(node)
-            env[target.id] = self.by_type(node, (old, right), env, partial(self.augmented, name))
+            env[target.id] = self.by_type(node, (old, right), env, partial(self.in_place, name))
         elif isinstance(target, ast.Subscript):
             base, index = self.place(target, env)
             self.at(target)
@@ -463,7 +483,7 @@ class Statements(Expressions, Protected):
         old = self.attribute(target, base, target.attr)
         right = self.expr(node.value, env)
         self.at(node)
-        new = self.augmented(type(node.op).__name__, old, right)
+        new = self.in_place(type(node.op).__name__, old, right)
         if target.attr == "shape" and isinstance(base, ArrayRef):
             raise self.refuse(node, *refusals.ATTRIBUTE_SET)
         self.set_attribute(target, base, target.attr, new)
@@ -493,10 +513,10 @@ class Statements(Expressions, Protected):
         """`base[index] OP= right`, where `old` is what was there."""
         if picked:
             return self.augment_picked(name, base, index, old, right, same)
-        new = self.augmented(name, old, right)
+        new = self.in_place(name, old, right)
         if not isinstance(base, ArrayRef):
             self.store_into(target, base, index, new)
-        elif not isinstance(old, ArrayRef):
+        elif not isinstance(old, ArrayRef) or subscripts.holds_scalar_array(index):
             subscripts.store(self.r, base, index, new)
 
     def augment_picked(self, name: str, base: ArrayRef, index: Any, old: Any, right: Any, same: bool) -> None:
@@ -506,12 +526,29 @@ class Statements(Expressions, Protected):
         plain = same and name != "MatMult" and not isinstance(right, ArrayRef) and is_operand(right)
         masked = subscripts.masked(self.r, base, index) if plain else None
         if masked is None:
-            subscripts.store(self.r, base, index, self.augmented(name, old, right))
+            subscripts.store(self.r, base, index, self.in_place(name, old, right))
             return
         target, mask = masked
         self.r.check_writable(target)
         ufunc, operands = power_form(self.r, target, right) if name == "Pow" else (BINARY[name][1], [target, right])
         elementwise(self.r, ufunc, operands, into=target, mask=mask)
+
+    def in_place(self, name: str, old: Any, right: Any) -> Any:
+        """`old OP= right`, in whose words it says that there is no such operator."""
+        grows = isinstance(old, list) and name in ("Add", "Mult")
+        fits = all(map(is_real_number, (old, right))) and name in OF_REAL
+        if not (fits or grows or isinstance(old, (ArrayRef, Record, set))):
+            error = self.error_in_place(name, old, right)
+            if isinstance(error, TypeError) and str(error).startswith("unsupported operand"):
+                raise Raises(error)
+        return self.augmented(name, old, right)
+
+    def error_in_place(self, name: str, old: Any, right: Any) -> BaseException | None:
+        """What `old OP= right` raises for values like these; None where it raises nothing, or there are none."""
+        try:
+            return error_of(getattr(operator, f"i{SPECIAL[name]}"), [example_of(self.r, x) for x in (old, right)], {})
+        except NoExample:
+            return None
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
@@ -553,7 +590,7 @@ class Statements(Expressions, Protected):
 
     def changed(self, name: str, array: ArrayRef, right: Operand) -> ArrayRef:
         """The array, after `array OP= right`."""
-        self.r.check_writable(array)
+        self.r.check_writable(array, "output array")
         ufunc, operands = power_form(self.r, array, right) if name == "Pow" else (BINARY[name][1], [array, right])
         elementwise(self.r, ufunc, operands, into=array)
         return array
@@ -561,10 +598,7 @@ class Statements(Expressions, Protected):
     def in_place_of(self, name: str, old: ArrayRef, right: Any) -> Raises | UnsupportedError:
         """What `old OP= right` raises where the operand is neither array nor number."""
         refusal = self.r.refuse(f"a {refusals.name_of(right)} as an operand", "use numbers and arrays: np.array(x)")
-        try:
-            error = error_of(getattr(operator, f"i{SPECIAL[name]}"), [example_of(self.r, x) for x in (old, right)], {})
-        except NoExample:
-            return refusal
+        error = self.error_in_place(name, old, right)
         return refusal if error is None else Raises(error)
 
     # -- branches

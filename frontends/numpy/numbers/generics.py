@@ -63,7 +63,9 @@ def build_all(
     if mask is not None:
         operands, elements = [*operands, mask], [*elements, I1]
     arrays, targets = [o for o in operands if isinstance(o, ArrayRef)], [t for t in into if t is not None]
-    shape = broadcast(r, [a.shape for a in arrays])
+    shown = [o.shape if isinstance(o, ArrayRef) else () for o in operands]
+    shown[len(shown) - (mask is not None) :] = [*(t.shape for t in targets), *shown[len(shown) - (mask is not None) :]]
+    shape = broadcast(r, [a.shape for a in arrays], shown=shown)
     if not targets and not shape:
         body = Body(r.frame.block, r.loc)
         values = [
@@ -71,10 +73,10 @@ def build_all(
         ]
         return [NpScalar(v, t, unsure) for v, t in zip(compute(body, values), outs)]
     for target in targets:
-        fits_into(r, shape, target.shape)
+        fits_into(r, shape, target.shape, shown)
         shape = target.shape
     for target in targets[:-1]:
-        fits_into(r, shape, target.shape)
+        fits_into(r, shape, target.shape, shown)
     block, values, maps, seen = Block(), [], [], {}
     args: list[Value] = []
     for operand, e in zip(operands, elements):

@@ -116,6 +116,14 @@ def is_python_number(x: object) -> bool:
     )
 
 
+def is_real_number(x: object) -> bool:
+    """Whether a value is a number, traced or not, and not complex."""
+    if isinstance(x, NpScalar):
+        return not x.element.is_complex
+    numbers = (PyInt, PyFloat, PyBool, bool, int, float, np.generic)
+    return isinstance(x, numbers) and not isinstance(x, np.complexfloating)
+
+
 @as_reached
 def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
     """a OP b for any two values, traced or plain."""
@@ -132,6 +140,9 @@ def binary(r: Recorder, name: str, a: Any, b: Any) -> Any:
             return unsupported_operand(r, function, a, b)
     if name in OF_COMPLEX:
         b = beside_complex(a, b)
+    elif name in ("FloorDiv", "Mod") and not any(isinstance(x, ArrayRef) for x in (a, b)):
+        if not all(map(is_real_number, (a, b))):
+            ask(function, concrete(a), concrete(b))  # raises what Python or NumPy raises of numbers
     if is_python_number(a) and is_python_number(b):
         return python_arithmetic(r, name, a, b)
     if name == "Pow" and not isinstance(a, ArrayRef) and not isinstance(b, ArrayRef):
@@ -147,6 +158,8 @@ AMBIGUOUS = (
     "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()",
 )
 OF_COMPLEX = ("Add", "Sub", "Mult", "Div", "Pow")
+OF_REAL = (*OF_COMPLEX, "FloorDiv", "Mod")
+"""The operators that all real numbers have, and all complex numbers."""
 
 
 def beside_complex(a: Any, b: Any) -> Any:

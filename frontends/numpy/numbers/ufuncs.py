@@ -14,7 +14,7 @@ from numpy._core import _exceptions
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
-from tracebuf.frontends.numpy.numbers.exponents import check_exponent
+from tracebuf.frontends.numpy.numbers.exponents import check_exponent, exponents_under
 from tracebuf.frontends.numpy.numbers.generics import build_all
 from tracebuf.frontends.numpy.numbers.operands import (
     Casting,
@@ -132,8 +132,8 @@ def elementwise_all(
     ins, outs = elements[: ufunc.nin], elements[ufunc.nin :]
     for k, (target, d) in enumerate(zip(into, dtypes[ufunc.nin :])):
         if target is not None:
-            r.check_writable(target)
-            check_output(ufunc, target, d, casting, k)
+            r.check_writable(target, "output array")
+            check_output(ufunc, target, d, casting, ufunc.nin + k)
     unsure = None
     if any(isinstance(o, NpScalar) and o.maybe_python for o in operands):
         if not called or ufunc in COMPARISONS:
@@ -143,7 +143,9 @@ def elementwise_all(
     for o, d in zip(operands, dtypes) if weak else ():
         check_weak_int(r, o, d)
     if ufunc is np.power and dtypes[0].kind == "i":
-        check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)])
+        check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)], mask)
+        if mask is not None:
+            operands = [operands[0], exponents_under(r, operands[1], mask, ins[1])]
     loop = dtypes
 
     def compute(body: Body, args: list[Value]) -> list[Value]:
@@ -165,7 +167,7 @@ def check_whole(r: Recorder, result: Any, unsure: Unsure) -> None:
     r.check(negation(r, lost), UnsupportedError, reason)
 
 
-def check_output(ufunc: np.ufunc, into: ArrayRef, dtype: np.dtype, casting: Casting, which: int = 0) -> None:
-    """Raises TypeError, as NumPy does, unless a result may be cast to the dtype of its `out=`."""
+def check_output(ufunc: np.ufunc, into: ArrayRef, dtype: np.dtype, casting: Casting, which: int) -> None:
+    """Raises TypeError, as NumPy does, unless a result may be cast to the dtype of its `out=`, operand `which`."""
     if not np.can_cast(dtype, into.dtype, casting):
         raise Raises(_exceptions._UFuncOutputCastingError(ufunc, casting, dtype, into.dtype, which))

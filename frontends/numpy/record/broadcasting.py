@@ -15,12 +15,13 @@ MISMATCH = "operands could not be broadcast together with shapes {} "
 
 
 def broadcast(
-    r: Recorder, shapes: Sequence[tuple[Dim, ...]], exception: Raised = "ValueError", message: str = MISMATCH
-) -> tuple[Dim, ...]:
+    r: Recorder, shapes: Sequence[tuple[Dim, ...]], exception: Raised = "ValueError", message: str = MISMATCH,
+    shown: Sequence[tuple[Dim, ...]] = (),
+) -> tuple[Dim, ...]:  # fmt: skip
     """The common shape of `shapes`, as NumPy broadcasts them (rule Z2).
 
     Raises `exception` where there is none, at run time where only the run time knows; `message` has a {} for the
-    shapes.
+    shapes, or those that are `shown` in their place.
     """
     n = max(map(len, shapes), default=0)
     result: list[Dim] = [1] * n
@@ -29,7 +30,7 @@ def broadcast(
             result[n - len(shape) :] = [1 if r.facts.equal(size, 1) else size for size in shape]
             continue
         for axis, size in enumerate(shape, n - len(shape)):
-            result[axis] = broadcast_dim(r, result[axis], size, shapes, exception, message)
+            result[axis] = broadcast_dim(r, result[axis], size, shown or shapes, exception, message)
     return tuple(result)
 
 
@@ -72,10 +73,16 @@ def broadcast_dim(
     return r.symbol(size, "broadcast", 0, USUAL)
 
 
-def fits_into(r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...]) -> None:
-    """ValueError unless `shape` broadcasts to `target` without changing it (in-place operators)."""
+def fits_into(
+    r: Recorder, shape: tuple[Dim, ...], target: tuple[Dim, ...], shown: Sequence[tuple[Dim, ...]]
+) -> None:
+    """ValueError unless `shape` broadcasts to `target` without changing it (in-place operators); `shown`: the shapes of
+    all operands."""
     if shape == target:
         return
+    for size, wanted in zip(reversed(shape), reversed(target)):
+        if size != 1 and wanted != 1 and not r.facts.equal(size, wanted):
+            broadcast_dim(r, size, wanted, shown)
     text, values = shape_text([target])
     more, more_values = shape_text([shape])
     message = f"non-broadcastable output operand with shape {text} doesn't match the broadcast shape {more}"

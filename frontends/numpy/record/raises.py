@@ -265,15 +265,22 @@ MOST_IN_PATHS = 200
 """Calls of an error that walk through what values may be, in code where these are nested deep."""
 
 
-def statements_around() -> int:
-    """How many statements of the user's are being traced now, one in another."""
+def frames_of(name: str) -> int:
+    """How many calls of a function of the tracer's are running now, one in another."""
     frame, found = sys._getframe(), 0
     while frame.f_back is not None:
         frame = frame.f_back
-        found += frame.f_code.co_qualname == "Statements.block"
+        found += frame.f_code.co_qualname == name
     return found
 
 
+def statements_around() -> int:
+    """How many statements of the user's are being traced now, one in another."""
+    return frames_of("Statements.block")
+
+
+UNROLLED = 32
+"""A loop whose iterations are nested has so many of them at least, where it is what fills the stack."""
 ROOM = 500
 """Calls that tracing may need room for on Python's stack."""
 
@@ -306,6 +313,9 @@ def internal_error(error: Exception, loc: Location) -> TracebufError:
     if came_of(error, RecursionError) and (statements_around() > DEEP or came_of(error, UnsupportedError)):
         reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
         return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
+    if came_of(error, RecursionError) and (n := frames_of("Statements.unrolled")) > UNROLLED:
+        reason = f"a loop over more than {n} items is traced item by item, each inside of the one before, since it may"
+        return UnsupportedError(f"{reason} be left early", instead="loop over an array or a range", location=loc)
     if came_of(error, RecursionError) and (n := calls_around()) > (limit := sys.getrecursionlimit()) - ROOM:
         reason = f"Python's stack has no room to trace this: {n} of {limit} calls (sys.getrecursionlimit()) are running"
         rewrite = "call it once before, where fewer are running, or raise the limit"

@@ -264,14 +264,15 @@ class Recorder(Sizes):
         self.frame.values[storage] = value
         storage.stored = True
 
-    def check_writable(self, ref: ArrayRef) -> None:
-        """Raises ValueError, where the store is reached, for a store through a read-only argument or view (rule B2)."""
+    def check_writable(self, ref: ArrayRef, what: str = "assignment destination") -> None:
+        """Raises ValueError, where the store is reached, for a store through a read-only argument or view (rule B2);
+        `what`: what the array is, in NumPy's words."""
         if isinstance(ref, GuardedRef):
             if any(end.read_only or not end.storage.writable for end in ends(ref)):
-                self.on_either(ref, self.check_writable)
+                self.on_either(ref, lambda end: self.check_writable(end, what))
             return
         if ref.read_only or not ref.storage.writable:
-            self.fail("ValueError", "assignment destination is read-only")
+            self.fail("ValueError", f"{what} is read-only")
 
     def element_view(self, view: View, index: Sequence[Dim]) -> list[Value]:
         """The indices, in the base of a view, of one element of the view."""

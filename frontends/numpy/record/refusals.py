@@ -79,6 +79,8 @@ def name_of(x: object) -> str:
         kind: type = type(stand_in(x)) if isinstance(x, Scalar) else np.ndarray
         return f"numpy.{kind.__name__}" if isinstance(x, ArrayRef) or kind.__module__ == "numpy" else kind.__name__
     kind = x.kind if isinstance(x, (Record, Buffer)) else type(x)
+    if issubclass(kind, np.generic) and kind.__module__ == "numpy":
+        return f"numpy.{kind.__name__}"
     return _NAMES.get(kind.__name__, kind.__name__)
 
 

@@ -85,6 +85,9 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     if not np.can_cast(which.dtype, np.intp):
         raise TypeError(f"Cannot cast array data from {which.dtype!r} to dtype('int64') according to the rule 'safe'")
     dtype = np.result_type(*choices)
+    shape = np.broadcast_shapes(which.shape, *[np.shape(x) for x in choices])
+    if out is not None and out.shape != shape:
+        raise TypeError("choose: invalid shape for output array.")
     choices = [np.asarray(x).astype(dtype, copy=False) for x in choices]
     if mode == "clip":
         which = np.minimum(np.maximum(which, 0), count - 1)
@@ -95,9 +98,6 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     result = np.asarray(choices[count - 1])
     for k in range(count - 2, -1, -1):
         result = np.where(which == k, choices[k], result)
-    if count == 1:
-        result = np.where(which == 0, choices[0], choices[0])
-    if out is None:
-        return result[()]
-    out[...] = result
-    return out
+    made = np.empty(shape, dtype) if out is None else out
+    made[...] = result
+    return made[()] if out is None else out

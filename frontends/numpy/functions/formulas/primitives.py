@@ -279,14 +279,14 @@ def is_callable(r: Recorder, x: Any) -> bool:
 
 
 def normalized(r: Recorder, axis: Any, ndim: int, msg_prefix: Any = None) -> int:
-    return axis_of(r, axis, ndim, bools=True)
+    return axis_of(r, axis, ndim, True, msg_prefix)
 
 
 def all_normalized(
     r: Recorder, axis: Any, ndim: int, argname: Any = None, allow_duplicate: bool = False
 ) -> tuple[int, ...]:
     several = axis if isinstance(axis, (tuple, list, range)) else (axis,)
-    axes = tuple(axis_of(r, a, ndim, bools=True) for a in several)
+    axes = tuple(axis_of(r, a, ndim, True, argname) for a in several)
     if len(set(axes)) < len(axes) and not allow_duplicate:
         raise Raises(ValueError("repeated axis"))
     return axes

@@ -20,8 +20,8 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim < 1 or b.ndim < 1:
         raise ValueError("At least one array has zero dimension")
-    a = np.moveaxis(a, normalize_axis_index(axisa, a.ndim), -1)
-    b = np.moveaxis(b, normalize_axis_index(axisb, b.ndim), -1)
+    a = np.moveaxis(a, normalize_axis_index(axisa, a.ndim, "axisa"), -1)
+    b = np.moveaxis(b, normalize_axis_index(axisb, b.ndim, "axisb"), -1)
     x, y = components(a), components(b)
     shape, dtype = np.broadcast_shapes(a.shape[:-1], b.shape[:-1]), np.promote_types(a.dtype, b.dtype)
     if x[2] is None and y[2] is None:

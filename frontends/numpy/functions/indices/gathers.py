@@ -200,7 +200,8 @@ def is_within(r: Recorder, numbers: ArrayRef, size: Dim) -> bool:
 
 
 def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> Bring:
-    """Checks an index without loops over elements; how the loops bring it within bounds.
+    """Checks an index without loops over elements, unless there is none (`picked`: the sizes that say so); how the
+    loops bring it within bounds.
 
     IndexError where there is an index but no element, and where a bad index picks only parts without elements: the
     loops do not test it there. Where a `try` catches it, the loops test nothing.
@@ -235,11 +236,14 @@ def tell_sizes(loops: Loops, at: Advanced, picked: int) -> None:
         loops.along(at.base, [None if a in at.taken else next(rest) for a in range(at.base.ndim)])
 
 
-def gathered(r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[int] | None = None) -> ArrayRef:
-    """`a[i]` as a fresh array; `order`: its axes, outermost first, if not those of an index."""
+def gathered(
+    r: Recorder, at: Advanced, bring: Bring = checked, order: Sequence[int] | None = None, before: Sequence[Dim] = ()
+) -> ArrayRef:
+    """`a[i]` as a fresh array; `order`: its axes, outermost first, if not those of an index; no index is looked at
+    where one of the sizes `before` is 0."""
     picked = common_shape(r, at.arrays)
     if bring is checked:
-        bring = check_filled(r, at, picked)
+        bring = check_filled(r, at, (*picked, *before))
     shape, order = at.shape(picked), at.order(len(picked)) if order is None else tuple(order)
     loops = Loops(r, shape)
     tell_sizes(loops, at, len(picked))
@@ -255,7 +259,10 @@ def scattered(r: Recorder, at: Advanced, value: Operand | None, combine: Combine
     picked = common_shape(r, at.arrays)
     shape = at.shape(picked)
     if isinstance(value, ArrayRef):
-        value = fitting(r, value, shape, leading_ones=combine is None)
+        if combine is not None and not fits_surely(r, value, shape):  # which ufunc.at looks at after the indices
+            for array, axis in zip(at.arrays, at.axes):
+                check_bounds(r, array, at.base.shape[axis], axis, picked)
+        value = fitting(r, value, shape, of_at=combine is not None)
     elif combine is None and value is not None:
         check_number(r, value, at.base, as_array=True)
     bring = check_filled(r, at, picked)
@@ -283,14 +290,22 @@ def stored_element(loops: Loops, value: Operand, base: ArrayRef, as_given: bool 
     return loops.scalar(scalar_value(loops.r, value, element))
 
 
-def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim], leading_ones: bool = True) -> ArrayRef:
-    """An array that is stored: ValueError unless it broadcasts to the shape; `leading_ones`: it may have more axes, of
-    size 1, which ufunc.at does not take."""
-    value = drop_leading_ones(r, value, len(shape), lambda: shape) if leading_ones else value
+def fits_surely(r: Recorder, value: ArrayRef, shape: Sequence[Dim]) -> bool:
+    """Whether an array is known to broadcast to a shape."""
+    sizes = zip(reversed(value.shape), reversed(shape))
+    return value.ndim <= len(shape) and all(a == 1 or r.facts.equal(a, b) for a, b in sizes)
+
+
+def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim], of_at: bool = False) -> ArrayRef:
+    """An array that is stored: ValueError unless it broadcasts to the shape. It may have more axes, of size 1; not one
+    `of_at`, of ufunc.at, which has other words too."""
+    value = value if of_at else drop_leading_ones(r, value, len(shape), lambda: shape)
     given, values = shape_text([value.shape])
     wanted, more = shape_text([tuple(shape)])
     message = f"shape mismatch: value array of shape {given} "
     message += f"could not be broadcast to indexing result of shape {wanted}"
+    if of_at:
+        message, values, more = "array is not broadcastable to correct shape", [], []
     if value.ndim > len(shape):
         r.fail("ValueError", message, values + more)
     for a, b in zip(reversed(value.shape), reversed(shape)):

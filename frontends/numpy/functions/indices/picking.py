@@ -48,7 +48,7 @@ from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
 from tracebuf.frontends.numpy.record.sizes import INT_MAX
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, Scalar, stand_in, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, neg, product, sub
 from tracebuf.ir.types import I1, I64, ScalarType, scalar_type
@@ -91,11 +91,10 @@ def take(r: Recorder, a: Any, indices: Any, axis: Any = None, out: Any = None, m
     alone = picked.ndim == 0
     if alone:
         picked = picked.derive(methodcaller("new_axis", 0))
-    if mode != "raise":
-        require_elements(r, ref.shape[k], picked)
     at = Advanced(ref, (picked,), (k,), k, ref, ())
+    require_elements(r, ref.shape[k], at.shape(picked.shape))
     check_taker(r, into, ref, (*ref.shape[:k], *(() if alone else picked.shape), *ref.shape[k + 1 :]))
-    result: Any = gathered(r, at, none_checked(at, bring), order=range(ref.ndim - 1 + picked.ndim))
+    result: Any = gathered(r, at, none_checked(at, bring), range(ref.ndim - 1 + picked.ndim), ref.shape[:k])
     if alone:
         result = result.derive(lambda view: view.narrow(k, 0, 1, 1).drop(k))
         if not result.ndim and into is None:
@@ -136,11 +135,11 @@ def axis_or_ravelled(r: Recorder, ref: ArrayRef, axis: Any) -> tuple[ArrayRef, A
     return (ravelled_values(r, ref), 0 if axis is None else axis) if axis is None or not ref.ndim else (ref, axis)
 
 
-def require_elements(r: Recorder, size: Dim, picked: ArrayRef) -> None:
-    """Raises IndexError where elements are taken from an empty axis."""
-    if any(d == 0 for d in picked.shape) or r.facts.nonneg(sub(size, 1)):
+def require_elements(r: Recorder, size: Dim, shape: Sequence[Dim]) -> None:
+    """Raises IndexError where elements are taken from an empty axis, unless the result, of this shape, has none."""
+    if any(d == 0 for d in shape) or r.facts.nonneg(sub(size, 1)):
         return
-    ok = or_empty(r, r.compare("sge", size, 1), picked.shape)
+    ok = or_empty(r, r.compare("sge", size, 1), shape)
     r.check(ok, "IndexError", "cannot do a non-empty take from an empty axes.")
 
 
@@ -307,7 +306,8 @@ def compress(r: Recorder, condition: Any, a: Any, axis: Any = None, out: Any = N
     picked = nonzero(r, mask)[0]
     at = Advanced(ref, (picked,), (k,), k, ref, ())
     check_taker(r, into, ref, (*ref.shape[:k], picked.shape[0], *ref.shape[k + 1 :]))
-    return taken(r, gathered(r, at, none_checked(at, checked), order=range(ref.ndim)), into)
+    require_elements(r, ref.shape[k], at.shape(picked.shape))
+    return taken(r, gathered(r, at, none_checked(at, checked), range(ref.ndim), ref.shape[:k]), into)
 
 
 @traces(method="compress")
@@ -328,7 +328,7 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
     """np.place: the values, repeated, stored in turn where the mask is not zero."""
     if not isinstance(arr, ArrayRef):
-        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {name_of(arr)}"))
+        raise Raises(TypeError(f"place() argument 1 must be numpy.ndarray, not {name_of(arr)}"))
     r.check_writable(arr)
     where = truth(r, asarray(r, mask))
     same_elements(r, arr, where, "place: mask and data must be the same size")
@@ -342,7 +342,7 @@ def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
 def putmask(r: Recorder, a: Any, mask: Any, values: Any) -> None:
     """np.putmask: the values, repeated to all elements, stored where the mask is not zero."""
     if not isinstance(a, ArrayRef):
-        raise Raises(TypeError(f"argument 1 must be numpy.ndarray, not {name_of(a)}"))
+        raise Raises(TypeError("putmask: first argument must be an array"))
     r.check_writable(a)
     where = truth(r, asarray(r, mask))
     same_elements(r, a, where, "putmask: mask and data must be the same size")
@@ -476,6 +476,8 @@ def ufunc_at(r: Recorder, ufunc: np.ufunc, a: Any, indices: Any, b: Any = None) 
         raise Raises(TypeError("first operand must be array"))
     if ufunc.signature is not None:
         raise Raises(TypeError(f"ufunc.at does not support ufunc with non-trivial signature: {ufunc.__name__}"))
+    if a.read_only or not all(s.writable for s in storages_of(a)):
+        raise r.refuse(f"np.{ufunc.__name__}.at of a read-only array, into which NumPy stores", "use a copy: a.copy()")
     if ufunc.nin > 2 or ufunc.nout != 1:
         raise Raises(ValueError("Only unary and binary ufuncs supported at this time"))
     if (b is None) != (ufunc.nin == 1):

@@ -13,7 +13,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import read_item, store_item
-from tracebuf.frontends.numpy.arrays.new_arrays import filled
+from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, filled, k_order
 from tracebuf.frontends.numpy.functions.indices.index_arrays import advanced_index, is_advanced
 from tracebuf.frontends.numpy.functions.indices.masks import is_one_mask, mask_view, read_advanced, store_advanced
 from tracebuf.frontends.numpy.numbers.operands import Operand
@@ -23,7 +23,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, Scalar, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import I64
 
-__all__ = ["is_advanced", "masked", "read", "state", "store"]
+__all__ = ["holds_scalar_array", "is_advanced", "masked", "read", "state", "store"]
 
 
 def arrays_in(r: Recorder, index: Any) -> Any:
@@ -48,10 +48,18 @@ def masked(r: Recorder, ref: ArrayRef, index: Any) -> tuple[ArrayRef, ArrayRef] 
     return mask_view(at) if is_one_mask(at) else None
 
 
+def holds_scalar_array(index: Any) -> bool:
+    """Whether an integer array without axes is in a basic index: an int of which NumPy makes a copy, not a view."""
+    return any(isinstance(i, (ArrayRef, np.ndarray)) for i in (index if type(index) is tuple else (index,)))
+
+
 def read(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
     """`ref[index]`: a view for a basic index, a fresh array for index arrays and masks, or a number."""
     if not is_advanced(index):
-        return read_item(r, ref, index)
+        found = read_item(r, ref, index)
+        if isinstance(found, ArrayRef) and holds_scalar_array(index):
+            return copy_of(r, found, found.element, k_order(found))
+        return found
     return read_advanced(r, advanced_index(r, ref, arrays_in(r, index)))
 
 

@@ -22,7 +22,6 @@ from tracebuf.frontends.numpy.numbers.generics import convert_to
 from tracebuf.frontends.numpy.numbers.operands import out_of, scalar_value, supported, weak_type
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.raises import Raises, ask, cannot_cast
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -72,7 +71,7 @@ def concatenate(
     if axis is None:
         refs = refs if into.dtype is not None else with_weak_numbers(r, arrays, refs)
         return joined(r, [ravelled_values(r, x) for x in refs], 0, into)
-    if any(x.ndim == 0 for x in refs):
+    if refs and refs[0].ndim == 0:
         raise Raises(ValueError("zero-dimensional arrays cannot be concatenated"))
     return joined(r, refs, axis_of(r, axis, refs[0].ndim), into)
 
@@ -90,20 +89,23 @@ def with_weak_numbers(r: Recorder, items: Any, refs: list[ArrayRef]) -> list[Arr
     wanted = ask(np.result_type, *(kind(0) if w else ref.dtype for kind, w, ref in zip(kinds, weak, refs)))
     return [asarray(r, ref, wanted) if w else ref for ref, w in zip(refs, weak)]
 
+MISMATCH = "all the input array dimensions except for the concatenation axis must match exactly"
+
 
 def joined(r: Recorder, refs: Sequence[ArrayRef], axis: int, into: Into = PLAIN) -> ArrayRef:
     """The arrays one after another along an axis."""
     first = refs[0]
     if into.out is not None and into.dtype is not None:
         raise Raises(TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided."))
-    for x in refs[1:]:
+    for which, x in enumerate(refs[1:], 1):
         if x.ndim != first.ndim:
-            raise Raises(ValueError("all the input array dimensions must match exactly: their numbers differ"))
-        text, values = shape_text([first.shape, x.shape])
+            text = f"the array at index 0 has {first.ndim} dimension(s) and the array at index {which} has {x.ndim}"
+            text = f"all the input arrays must have same number of dimensions, but {text} dimension(s)"
+            raise Raises(ValueError(text))
         for k, (m, n) in enumerate(zip(first.shape, x.shape)):
             if k != axis:
-                message = f"all the input array dimensions except for the concatenation axis must match exactly: {text}"
-                r.require_equal(m, n, "ValueError", message, values)
+                text = f"along dimension {k}, the array at index 0 has size {{}} and the array at index {which}"
+                r.require_equal(m, n, "ValueError", f"{MISMATCH}, but {text} has size {{}}", [m, n])
     total: Dim = 0
     for x in refs:
         total = add(total, x.shape[axis])

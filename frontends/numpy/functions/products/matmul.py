@@ -14,7 +14,7 @@ from numpy._core import _exceptions
 
 from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand, copy_of, filled, only, strong
-from tracebuf.frontends.numpy.arrays.reshape import is_dense, ravelled_values
+from tracebuf.frontends.numpy.arrays.reshape import is_dense, ravelled_values, size_message
 from tracebuf.frontends.numpy.functions.host import linalg as host_linalg
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold, power, reduce
 from tracebuf.frontends.numpy.numbers.bodies import Body
@@ -150,7 +150,7 @@ def put(r: Recorder, result: ArrayRef, into: ArrayRef, spelling: str) -> ArrayRe
         text = "(must have the right type, number of dimensions, and be a C-Array)"
         raise Raises(ValueError(f"output array is not acceptable {text}"))
     if not np.can_cast(result.dtype, into.dtype, "same_kind"):
-        raise Raises(_exceptions._UFuncOutputCastingError(np.matmul, "same_kind", result.dtype, into.dtype, 0))
+        raise Raises(_exceptions._UFuncOutputCastingError(np.matmul, "same_kind", result.dtype, into.dtype, 2))
     if into.ndim > result.ndim:
         raise r.refuse("an `out` of more axes than the product", "out[...] = a @ b")
     text, values = shape_text([into.shape, result.shape])
@@ -266,6 +266,7 @@ def outer(r: Recorder, a: Any, b: Any, out: Any = None) -> Any:
 def vdot(r: Recorder, a: Any, b: Any) -> Any:
     """np.vdot: the sum of the products of all elements, in C order, those of `a` conjugated."""
     x, y = ravelled_values(r, a), ravelled_values(r, b)
+    r.require_equal(y.shape[0], x.shape[0], "ValueError", *size_message(y.shape[0], x.shape))
     if x.element.is_complex:
         x = as_array(r, elementwise(r, np.conjugate, [x]))
     return matmul(r, x, y, "dot")

@@ -40,7 +40,8 @@ def check_cores(ufunc: np.ufunc, refs: Sequence[ArrayRef]) -> None:
     """Raises ValueError unless the operands have their core axes."""
     for k, (x, core) in enumerate(zip(refs, CORES[ufunc])):
         if x.ndim < len(core):
-            text = f"Input operand {k} does not have enough dimensions (has {x.ndim}, requires {len(core)})"
+            text = f"Input operand {k} does not have enough dimensions (has {x.ndim}, "
+            text += f"gufunc core with signature {ufunc.signature} requires {len(core)})"
             raise Raises(ValueError(f"{ufunc.__name__}: {text}"))
 
 

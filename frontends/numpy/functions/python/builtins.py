@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.complex_views import on_parts
-from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, read_item
+from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, int_of, normalise, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran, whole_number
 from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array
@@ -107,7 +107,8 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     elif len(place) != a.ndim:
         if len(place) != 1:
             r.fail("ValueError", "incorrect number of indices for array")
-        return python_number(r, FlatIterator(r, a).item(*(as_int_value(whole_number(r, x)) for x in place)))
+        elements = FlatIterator(r, a)
+        return python_number(r, elements.load(normalise(r, whole_number(r, place[0]), elements.size, None)))
     found = read_item(r, a, tuple(as_int_value(whole_number(r, x)) for x in place))
     return python_number(r, found if isinstance(found, NpScalar) else r.number(a))
 

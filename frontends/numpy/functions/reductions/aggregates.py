@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.values import NpScalar, PyInt
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.dims import Dim, add, mul
 from tracebuf.ir.types import I1, I64
 
@@ -80,6 +80,8 @@ def truth(
 def running(ufunc: np.ufunc, r: Recorder, a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """np.cumsum or np.cumprod; without `axis`, of the ravelled elements."""
     ref = as_array(r, a)
+    if out is not None and not isinstance(out, ArrayRef):
+        raise Raises(TypeError("output must be an array"))
     ref = ravelled_values(r, ref) if axis is None or not ref.ndim else ref
     return accumulate(r, ufunc, ref, axis_of(r, 0 if axis is None else axis, ref.ndim), dtype, out_of(r, out))
 

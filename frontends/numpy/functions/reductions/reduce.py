@@ -221,6 +221,7 @@ def deliver(r: Recorder, result: ArrayRef, out: ArrayRef | None, name: str) -> A
     if out.ndim != result.ndim:
         reason = f"output parameter for reduction operation {name} has the wrong number of dimensions"
         raise Raises(ValueError(f"{reason}: Found {out.ndim} but expected {result.ndim}"))
+    r.check_writable(out, "output array")
     text, values = shape_text([out.shape, result.shape])
     for a, b in zip(out.shape, result.shape):
         r.require_equal(a, b, "ValueError", f"non-broadcastable output operand: shapes {text}", values)

@@ -25,6 +25,8 @@ from tracebuf.ir.types import I64, ScalarType
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
 
+WRONG_SIZE = "provided out is the wrong size for the accumulation."
+
 
 def accumulate(
     r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, dtype: Any = None, out: ArrayRef | None = None
@@ -33,6 +35,10 @@ def accumulate(
     axis, so that nothing but the result is allocated. In each vector, too, where the loop is NumPy's own, which may
     give other bits where it computes several elements at once."""
     wanted = None if dtype is None else ask(np.dtype, dtype)
+    if out is not None and ref.ndim == 1:
+        if out.ndim != 1:
+            r.fail("ValueError", WRONG_SIZE)
+        r.require_equal(out.shape[0], ref.shape[0], "ValueError", WRONG_SIZE)
     if ufunc in NEUTRAL:
         loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
     else:

@@ -469,6 +469,9 @@ def comprehended(
         i.r.growth.note_long(place)
         raise
     i.at(node)
+    if isinstance(found, Record):  # a list that grows, of what a generator function gives
+        reason = f"a comprehension of a {python.__name__} over a generator whose items only the run time knows"
+        raise i.refuse(node, reason, "loop over a list of them: list(...)")
     return make(i, node, found)
 
 
