@@ -615,3 +615,13 @@ def test_a_loop_over_many_items_that_is_left_by_the_data_is_refused() -> None:
             return v
     """)
     assert "may be left early" in refused(f, 1.0).reason
+
+
+def test_a_loop_over_thousands_of_items_is_refused_before_all_are_traced() -> None:
+    f = program("""
+        def f(a):
+            for n in [v * w for v in range(100) for w in range(100)]:
+                a = np.array([n])
+            return a
+    """)
+    assert "operations" in refused(f, np.ones(1)).reason

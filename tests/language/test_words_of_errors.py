@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, program
+from tests.support.agreement import agree, program, refused
 from tracebuf import bufferize
 from tracebuf.measure import clone_arguments
 
@@ -57,6 +57,7 @@ FORMS: dict[str, tuple[Any, ...]] = {
     # what is unpacked, and stores to lists
     "x, *y = k": (A, A), "x, *y = range(5, 0)": (A, A), "x, y, *z = [k]": (A, A), "x, y = 5": (A, A),
     "x = [k]; x[7] = 1": (A, A),
+    "[k, 2].index(5)": (A, A), "(k, 2).index(5)": (A, A), "(k * 0j) ** -1": (A, A), "(k + 0j) ** 2j": (A, A),
 }  # fmt: skip
 
 
@@ -82,6 +83,24 @@ def test_the_words_of_eager(form: str, reached: str) -> None:
         except Exception as error:
             words.append(re.sub("^index -?[0-9]+ ", "an index ", str(error)))  # of arrays, it is not said which one
     assert words[0] == words[1]
+
+
+@pytest.mark.parametrize("of", [7, 2.5, np.int64(7)])
+def test_what_is_not_in_a_list_that_grows_is_named(of: Any) -> None:
+    f = program("""
+        def f(n, x):
+            some = []
+            for k in range(n):
+                some.append(k * 2)
+            try:
+                return some.index(x), 0
+            except ValueError as error:
+                return str(error), len(some)
+    """)
+    if isinstance(of, float):
+        refused(f, 50, of)
+    else:
+        agree(f, 50, of)
 
 
 def test_of_operands_that_may_not_be_cast_numpy_says_which() -> None:

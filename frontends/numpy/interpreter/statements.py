@@ -94,6 +94,7 @@ from tracebuf.frontends.numpy.record.growing import (
 from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
+from tracebuf.frontends.numpy.record.regions import MOST_RECORDED, TOO_MUCH
 from tracebuf.frontends.numpy.record.slices import as_slices
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -118,6 +119,8 @@ from tracebuf.running.raised import Message, Number, Several, Shown
 
 MOST_TURNS = 10_000
 """The most iterations of a loop over an iterator that are traced one by one."""
+ENOUGH = 64
+"""After so many iterations that are traced one by one it is asked whether all of them are too many."""
 JUMPS = (ast.Return, ast.Break, ast.Continue)
 TRACER_NAMES = frozenset([JUMP, RETURN])
 """Names that only the tracer binds."""
@@ -797,7 +800,10 @@ class Statements(Expressions, Protected):
         self, node: ast.For, items: Sequence[Any] | Iterator[Any], env: Env, targets: frozenset[str], first: int = 0
     ) -> None:
         k, most = first, MOST_TURNS if isinstance(items, Iterator) else len(items) + UNROLLED
+        recorded, number = self.r.recorded, 0 if isinstance(items, Iterator) else len(items) - first
         while one := item_at(items, k):
+            if k - first == ENOUGH and (self.r.recorded - recorded) * number > 2 * ENOUGH * MOST_RECORDED:
+                raise self.refuse(node, *TOO_MUCH)
             if k >= most:
                 raise self.refuse(node, "a list grows in a loop over it", "loop over a copy: for x in list(items)")
             k += 1

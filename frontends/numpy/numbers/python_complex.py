@@ -13,6 +13,7 @@ import numpy as np
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
 from tracebuf.frontends.numpy.numbers.operands import loop_dtypes, scalar_value, weak_type
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
+from tracebuf.frontends.numpy.record.raises import said
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin, compare_floats, is_finite, is_infinite
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyComplex, PyFloat, PyInt
@@ -114,7 +115,7 @@ def by_python(r: Recorder, function: str, args: list[Value]) -> Value:
     raises."""
     failed = r.emit(Libm.of(f"complex_{function}_error", args, F64))
     for code, kind, message in ((1.0, "ValueError", "math domain error"), (2.0, "OverflowError", "math range error"),
-                                (3.0, "ZeroDivisionError", "zero to a negative or complex power")):  # fmt: skip
+                                (3.0, "ZeroDivisionError", said(pow, 0j, -1))):  # fmt: skip
         r.check(compare_floats(r, "une", failed, code), kind, message)
     re, im = (r.emit(Libm.of(f"complex_{function}_{part}", args, F64)) for part in ("real", "imag"))
     return made_of(r, (re, im))

@@ -402,6 +402,14 @@ def place_to_remove(items: Any, x: Any, message: str) -> int:
     return k
 
 
+def place_of_item(items: Any, x: Any) -> int:
+    """The number of the item that `index` of a list gives."""
+    k = first_place_of(items, x)
+    if k < 0:
+        raise ValueError(f"{x!r} is not in list")
+    return k
+
+
 def ordered(items: Any, reverse: bool, signed: bool) -> None:
     """Sorts items, equal ones in their order (0.0 and -0.0 too); `signed`: floats, among which may be NaN."""
     if signed and np.any(np.isnan(items)):

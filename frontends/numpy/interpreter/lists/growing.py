@@ -52,7 +52,7 @@ from tracebuf.frontends.numpy.record.growing import (
     size,
 )
 from tracebuf.frontends.numpy.record.heap import Record
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, said
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
     BOOL,
@@ -364,6 +364,8 @@ def index(i: Evaluator, node: ast.AST, x: Record, value: Any, start: Any = None,
         raise i.refuse(node, "`index` of a part of a list of run-time length", "x[start:stop].index(value) + start")
     check_comparable(i, node, x, value)
     name = python_of(x).__name__
+    if name == "list" and said([].index, 0).startswith("0 "):  # up to Python 3.13
+        return i.call_function(prelude.place_of_item, [x, value], {})
     return i.call_function(prelude.place_to_remove, [x, value, f"{name}.index(x): x not in {name}"], {})
 
 
