@@ -303,3 +303,17 @@ def test_reductions_that_numpy_makes_of_a_copy(form: str, repeated: int) -> None
         c = np.broadcast_to(whole, [5 if n == 1 else n for n in shape]).transpose(order)
         for axis in range(3):
             agree(program(f"def f(c): return np.{form}(c, axis={axis})"), c)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_the_first_of_running_products_is_the_element_itself(dtype: Any) -> None:
+    """It was multiplied by 1, which makes NaN of the 0 beside an infinity."""
+    f = program("def f(a): return np.cumprod(a), np.multiply.accumulate(a), np.cumprod(a, out=a)")
+    for first in (complex(np.inf, 0), complex(np.nan, 0), complex(0, -np.inf), complex(-0.0, 0)):
+        agree(f, np.array([first, 1, 2], dtype))
+
+
+@pytest.mark.parametrize("form", ["np.power.reduce(a, where=a != 1, initial=2)", "np.arctan2.reduce(a.astype(int))"])
+def test_what_numpy_folds_from_the_other_end_is_refused(form: str) -> None:
+    """Of elements that it selects or converts NumPy's loops of these take the last one for the first."""
+    refused(program(f"def f(a): return {form}"), np.array([2, 3, 9, -2.0, 1]))

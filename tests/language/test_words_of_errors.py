@@ -23,6 +23,8 @@ def read_only(n: int) -> Any:
     return made
 
 
+READ_ONLY = np.ones((0, 3))
+READ_ONLY.flags.writeable = False
 FORMS: dict[str, tuple[Any, ...]] = {
     # operands that do not fit, with an output
     "b += a": (A, TWO), "a += b": (TWO, np.ones((3, 2))), "np.add(a, 3, out=b)": (TWO, A),
@@ -35,6 +37,7 @@ FORMS: dict[str, tuple[Any, ...]] = {
     "np.copyto(a, b)": (np.ones(3, np.uint16), np.arange(3)), "np.copyto(a, b[0])": (np.ones(3, np.uint16), A),
     # what is read only
     "a += 1": (read_only(3), A), "np.add(b, 1, out=a)": (read_only(3), A), "b.sum(axis=0, out=a)": (read_only(3), M),
+    "np.cumprod(a, out=a, axis=0)": (READ_ONLY, A), "np.prod(a[0], axis=1)": (A, A), "a[0].sum(axis=-2)": (A, A),
     # indices
     "np.take(a, 0, axis=0)": (EMPTY, A), "np.take(a[:, :0], 5, axis=1)": (EMPTY, A), "a.item(0)": (EMPTY, A),
     "np.compress([True], a, axis=0)": (EMPTY, A), "a.item(9)": (M, A), "a.item(4)": (A, A), "b[a:]": (np.arange(2), A),

@@ -22,6 +22,8 @@ def axes_of(r: Recorder, axis: Any, ndim: int, bools: bool = False, name: str | 
     if axis is None:
         return tuple(range(ndim))
     items = axis if isinstance(axis, tuple) else (axis,)
+    if not ndim and len(items) == 1 and type(items[0]) is int and items[0] not in (0, -1):
+        raise Raises(np.exceptions.AxisError(items[0], 0, name))
     found = [axis_of(r, item, ndim or (1 if len(items) == 1 else 0), bools, name) for item in items]
     if len(set(found)) != len(found):
         raise Raises(ValueError("duplicate value in 'axis'"))

@@ -108,8 +108,9 @@ def steps(
     """Folds each element along the axes into the contents of `start`."""
     if ufunc is np.power and dtypes[1].kind == "i":
         check_exponents(r, ref if ref.dtype == dtypes[1] else copy_of(r, ref, scalar_type(dtypes[1]), range(ref.ndim)))
-    if ufunc in (np.power, np.arctan2) and mask is not None:  # NumPy takes the last of some elements for the first
-        raise r.refuse(f"np.{ufunc.__name__}.reduce with where=", "a for loop")
+    if ufunc in (np.power, np.arctan2) and (mask is not None or ref.dtype != dtypes[1]):
+        # of those that NumPy selects or converts it takes the last one for the first
+        raise r.refuse(f"np.{ufunc.__name__}.reduce with where= or of another dtype", "a for loop")
     ins = [(r.read(ref), linalg.identity_map(ref.ndim))]
     if mask is not None:
         ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))

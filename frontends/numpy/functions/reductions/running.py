@@ -35,6 +35,8 @@ def accumulate(
     axis, so that nothing but the result is allocated. In each vector, too, where the loop is NumPy's own, which may
     give other bits where it computes several elements at once."""
     wanted = None if dtype is None else ask(np.dtype, dtype)
+    if out is not None:
+        r.check_writable(out, "output array")
     if out is not None and ref.ndim == 1:
         if out.ndim != 1:
             r.fail("ValueError", WRONG_SIZE)
@@ -119,7 +121,7 @@ def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) 
         later = body.add(arith.CmpI.of("ne", body.index(0), body.constant(0, I64)))
         keeps, *values = chosen.operands
         new = body.add(arith.Select.of(body.add(arith.AndI.of(later, keeps)), values[0], values[1]))
-    elif neutral is None:  # here too
+    elif neutral is None or (element.is_complex and ufunc is np.multiply):  # here too: 1 times infinity has NaN in it
         first = body.add(arith.CmpI.of("eq", body.index(0), body.constant(0, I64)))
         new = body.add(arith.Select.of(first, item, new))
     block.append(linalg.Yield.of([new, new], r.loc))
