@@ -357,7 +357,7 @@ NO_ITEMS = said(max, ()).removeprefix("max")
 """What min and max say of nothing, after their name."""
 BY_ZERO = {
     (name, kind): said(operation, kind(1), kind(0))
-    for name, operation in {"Div": truediv, "FloorDiv": floordiv, "Mod": mod}.items()
+    for name, operation in {"Div": truediv, "FloorDiv": floordiv, "Mod": mod, "DivMod": divmod}.items()
     for kind in (int, float)
 }
 """By operator and type: what Python says of a division by zero."""

@@ -34,10 +34,10 @@ from tracebuf.frontends.numpy.numbers.python_ints import (
 from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, float_value, holds_traced, truth
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
-from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.raises import BY_ZERO, Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite
+from tracebuf.frontends.numpy.record.scalar_checks import is_finite, is_infinite, require_nonzero
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -238,6 +238,9 @@ def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
     """divmod(a, b): the pair of `a // b` and `a % b`."""
     if not is_traced(a) and not is_traced(b):
         return ask(divmod, a, b)
+    kinds = [weak_type(x) for x in (a, b)]
+    if float in kinds and all(kind in (bool, int, float) for kind in kinds):
+        require_nonzero(r, float_value(r, as_number(r, b)), BY_ZERO["DivMod", float])
     return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
 
 
