@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tracebuf.frozen import frozen
 
 
@@ -26,6 +28,7 @@ class Location:
 UNKNOWN = Location("", 0)
 
 
+@lru_cache(maxsize=256)
 def quoted(value: str) -> str:
     """A string in quotes; a byte that is no printable character of ASCII as two hexadecimal digits."""
     raw = value.encode(errors="surrogateescape")

@@ -6,7 +6,7 @@ hold the carried contents; around the body they are empty, and a name that only 
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import Any
@@ -39,10 +39,11 @@ class CarriedContainers:
         """Containers of the head, made while it was traced, that hold carried ones while the body is."""
         self.promises: list[Callable[[], None]] = []
         """What has to hold where the loop is closed: raises where it does not."""
+        places: Counter[str] = Counter()
         for x in r.heap.labelled(labels, r):
-            label = r.heap.known[x].label
-            place = next(k for k in itertools.count() if f"<{label}, {k}>" not in self.containers)
-            self.containers[f"<{label}, {place}>"] = x
+            label = str(r.heap.known[x].label)
+            self.containers[f"<{label}, {places[label]}>"] = x
+            places[label] += 1
         self.before = {name: contents(x) for name, x in self.containers.items()}
         self.names = [n for n in spec.assigned if n in env]
         self.bound = {n: env[n] for n in self.names}

@@ -438,11 +438,12 @@ class LoopHead:
     def drop_steady(self) -> None:
         """Replaces the carried arguments that do not change by their initial values, once all that may use them is
         recorded."""
+        if not self.steady:
+            return
         symbols = self.r.func.symbols
+        symbols.update([(s, self.steady[v]) for s, v in symbols.items() if v in self.steady])
         for phi, init in self.steady.items():
             phi.replace_all_uses(init)
-            for s in [s for s, v in symbols.items() if v is phi]:
-                symbols[s] = init
             self.block.drop_arg(self.block.args.index(phi))
 
     def anchored(self) -> set[Storage]:
