@@ -135,7 +135,7 @@ def write_into(x: Any, write: ContainerWrite, items: Sequence[Any]) -> None:
     if isinstance(x, dict):
         if write.whole:
             x.clear()
-        x.update(zip(write.keys, items))
+        x.update(items[0] if write.keys == SPREAD else zip(write.keys, items))
         return
     for name, item in zip(write.keys, items):
         object.__setattr__(x, name, item)

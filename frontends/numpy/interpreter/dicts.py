@@ -17,11 +17,12 @@ from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import hashing
+from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references, rows
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
-from tracebuf.frontends.numpy.numbers.scalars import holds_traced
+from tracebuf.frontends.numpy.numbers.scalars import compare, holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, in_order
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
@@ -407,6 +408,26 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     if kind is set:
         i.sets[made] = place
     return made
+
+
+MOST_COMPARED = 16
+"""The most items of a set with which a tuple is compared one by one, where the set may be one by run-time keys."""
+
+
+def in_set(i: Evaluator, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
+    """`x in items` of a set of known items and a tuple with numbers that only the run time knows: whether it equals one
+    of them. Among many it is looked for in a set by run-time keys, from the next tracing on."""
+    for part in i.flat([x]):
+        if not isinstance(part, (Scalar, *NUMBERS, str, type(None))) or (isinstance(part, float) and part != part):
+            raise i.refuse(node, f"a {refusals.name_of(part)} in a tuple that is looked for in a set", OF_SETS)
+    ask(operator.contains, frozenset(), x)  # raises what Python raises for lists in it
+    among = sorted((known for known in items if may_be(x, known)), key=repr)
+    if len(among) > MOST_COMPARED and (place := i.sets.get(items)) is not None:
+        i.r.growth.long.add(place)
+        raise i.refuse(node, "a tuple of what only the run time knows is looked for in a large set", OF_SETS)
+    found = truth_of_all("any", i.r, tuple(compare(i.r, "Eq", x, known) for known in among))
+    assert isinstance(found, (bool, PyBool))
+    return found
 
 
 def note_change(i: Evaluator, x: Any, name: str) -> None:

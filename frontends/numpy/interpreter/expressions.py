@@ -501,6 +501,8 @@ class Expressions(Comprehensions):
         if isinstance(items, dict):
             return dicts.contains(self, node, items, x)
         texts.check_known(self.r, *self.flat([x, items]))
+        if isinstance(items, (set, frozenset)) and holds_traced(x):
+            return dicts.in_set(self, node, items, x)
         plain = isinstance(items, (tuple, list, set, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
         if isinstance(items, ArrayRef):
