@@ -84,6 +84,16 @@ class Scope:
             yield
 
     @contextmanager
+    def letting_go(self) -> Iterator[None]:
+        """A context in which the innermost statement holds nothing any more."""
+        held = self.held[-1]
+        self.held[-1] = []
+        try:
+            yield
+        finally:
+            self.held[-1] = held
+
+    @contextmanager
     def jumping_to(self, names: frozenset[str]) -> Iterator[None]:
         """A context for a loop's body: a jump out of it leads to where these names may be read."""
         with pushed(self.targets, names):

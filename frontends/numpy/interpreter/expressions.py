@@ -1029,6 +1029,8 @@ class Expressions(Comprehensions):
             return groups.begin(self, node, keyed.label_of(self.at(node)))
         if function is len and len(args) == 1 and is_inner(args[0]) and not kwargs:
             return references.length(self, args[0])
+        if (function is reversed or function is iter) and len(args) == 1 and is_inner(args[0]) and not kwargs:
+            return references.iterator(self, node, args[0], function is reversed)
         if function is len and len(args) == 1 and isinstance(args[0], GroupRef) and not kwargs:
             return groups.length(self, node, args[0])
         if (function is str or function is repr) and len(args) == 1 and not kwargs and is_listed(args[0]):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import resolve_name
@@ -527,6 +527,9 @@ class Statements(Expressions, Protected):
         if is_inner(old) and name == "Add" and not isinstance(right, (ArrayRef, NpScalar, np.generic)):
             references.extend(self, ast.Pass(), old, right)
             return old
+        if is_inner(old) and name == "Mult":
+            references.repeat(self, ast.Pass(), old, right)
+            return old
         if is_keyed(old):
             return keyed.augmented(self, ast.Pass(), name, old, right)
         if isinstance(old, set):
@@ -723,13 +726,18 @@ class Statements(Expressions, Protected):
             env[JUMP] = PyInt(r.symbol(value, JUMP, GO_ON, LEAVE))
         if not node.orelse:
             return
+        with self.scope.letting_go() if isinstance(node, ast.For) else nullcontext():
+            self.else_of_loop(node, env, ended)
+
+    def else_of_loop(self, node: ast.For | ast.While, env: Env, ended: int | PyInt) -> None:
+        """The `else` of a loop, which was left as `ended` says: it holds what it went through no more."""
         if isinstance(ended, int):
             if ended in (GO_ON, CONTINUE, DONE):
                 self.block(node.orelse, env)
             return
         if not leaves_by(node.body, ast.Break, ast.Return):
             return self.block(node.orelse, env)
-        r, whole = self.r, self.went_through(node, ended)
+        whole = self.went_through(node, ended)
         assert isinstance(whole, PyBool)
         live = self.scope.source.live.after[node] | self.jump_targets()
         arms = [self.branch(node.orelse), self.branch([])]

@@ -185,8 +185,8 @@ def trace_as_lists_grow(
                     patient, growth = growth.hurried, Growth(growth.sized, growth.effort)
                     growth.patient, growth.any_lengths = patient, lengths
                     continue
-                if growth.assume_items():
-                    of_any = refusal
+                if growth.take_as_rows() or growth.assume_items():
+                    of_any = of_any or refusal
                     continue
                 if of_any is not None:
                     raise of_any from None

@@ -176,13 +176,17 @@ DICT: dict[str, Callable[..., Any]] = {name: keyed.view(name) for name in ("item
 """By name of the method of such a dict: its handler."""
 LIST = (len, list, tuple, sorted, sum, min, max, any, all, enumerate, zip, map, filter, reversed, set, dict)
 """Functions of Python's that read lists."""
+IN_TURN = (enumerate, zip, map, filter)
+"""Those that take items in turn, later."""
 
 
 def given(i: Evaluator, node: ast.AST, function: Any, values: list[Any]) -> list[Any]:
     """The arguments of a function that is not the user's, with lists in the place of references to such."""
     if any(isinstance(x, GroupRef) or is_inner(x) for x in values):
         numpys = (getattr(function, "__module__", "") or "").startswith("numpy")
-        if not numpys and not any(function is f for f in (*LIST, isinstance, type, bool)):
+        if not numpys and not any(function is f for f in (*LIST, *IN_TURN, isinstance, type, bool)):
             name = getattr(function, "__name__", "this")
             raise i.refuse(node, f"a call of {name} with a list that is an item of another", "use list(d[k])")
+    if any(function is f for f in IN_TURN):  # each item is read when its turn comes
+        return [x if is_inner(x) else listing(i, node, x) for x in values]
     return [listing(i, node, x) for x in values]
