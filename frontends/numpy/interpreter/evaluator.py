@@ -250,6 +250,10 @@ class Evaluator(ABC):
         """The iterator over the items of a generator expression, or of a comprehension."""
 
     @abstractmethod
+    def generator_over(self, node: ast.GeneratorExp | ast.ListComp, scope: Scope, it: Any, home: Env | None) -> Any:
+        """The iterator over the items of a generator expression, of the scope and environment where it was made."""
+
+    @abstractmethod
     def append_all(self, node: ast.AST, made: Any, items: Any) -> None:
         """Appends items to a list, in a loop."""
 

@@ -45,8 +45,18 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, picked, references
+from tracebuf.frontends.numpy.interpreter.lists import (
+    cursors,
+    deques,
+    groups,
+    growing,
+    heaps,
+    keyed,
+    picked,
+    references,
+)
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
+from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
@@ -260,6 +270,9 @@ class Expressions(Comprehensions):
         """The items of an iterable one after another, each as its turn comes; their number is known, or made part of
         the key."""
         self.at(node)
+        if is_cursor(value):
+            self.r.growth.stuck = True
+            raise cursors.refused(self, node, "taking all items of")
         value = keyed.iterable(self, node, groups.listing(self, node, value))
         value = growing.iterator(self, records.iterator_of(self, node, value))
         if isinstance(value, OneShotIterator):
@@ -269,6 +282,8 @@ class Expressions(Comprehensions):
     def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over; `statement`: the loop, where it is one."""
         self.at(node if statement is None else statement)
+        if is_cursor(value):
+            raise cursors.refused(self, node, "iterating over")
         if is_inner(value):
             return references.items(self, value)
         value = groups.listing(self, node, value)
@@ -482,6 +497,8 @@ class Expressions(Comprehensions):
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: known, or a number among known numbers (a NaN is in a tuple by its identity)."""
         check_steady(self.r, items)
+        if is_cursor(items):
+            raise cursors.refused(self, node, "`in` of")
         items = groups.listing(self, node, items)
         if (keys := keyed.view_in(items)) is not None and keys[1] == "keys":
             found = keyed.contains(self, node, keys[0], x)
@@ -801,6 +818,8 @@ class Expressions(Comprehensions):
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         """`base.name` of what is not traced."""
+        if is_cursor(base):
+            raise cursors.refused(self, node, f"`.{name}` of")
         if base is np or base is math:
             return self.held_attribute(node, base, name)
         if records.is_local(base):
@@ -1016,6 +1035,8 @@ class Expressions(Comprehensions):
         args, kwargs = array_likes.given(self, node, function, args, kwargs)
         if function is next and args and isinstance(args[0], Generator):
             return call_handler(folds.following, self, node, *args, **kwargs)
+        if any(map(is_cursor, (*args, *kwargs.values()))) and not is_inlined(function):
+            return folds.with_cursors(self, node, function, args, kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if function is namedtuple:

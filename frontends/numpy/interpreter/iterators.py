@@ -21,7 +21,7 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists import cursors, growing
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.paths.iteration import (
     ENDLESS,
@@ -41,6 +41,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     zipped,
 )
 from tracebuf.frontends.numpy.record.growing import is_number, parts_of
+from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, example_of
 from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -59,6 +60,8 @@ ITERATED: dict[Any, slice] = {
     **dict.fromkeys((itertools.repeat, itertools.count, np.ndindex, np.ndenumerate), NONE),
 }  # fmt: skip
 """By function that makes an iterator: its arguments that are iterated over."""
+MOST_AROUND = 64
+"""The most items of an itertools.cycle whose items are taken here and there."""
 AT_ONCE = (itertools.product, itertools.combinations, itertools.combinations_with_replacement, itertools.permutations)
 """Those that take all items when they are made."""
 
@@ -68,7 +71,7 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
     iterated = ITERATED.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
     if iterated is None:
         return NotImplemented
-    if function is iter and len(args) == 1 and isinstance(args[0], OneShotIterator):
+    if function is iter and len(args) == 1 and (isinstance(args[0], OneShotIterator) or cursors.is_cursor(args[0])):
         return args[0]
     if not args and "iterable" in kwargs and function is not zip:
         args, kwargs = [kwargs["iterable"]], {name: x for name, x in kwargs.items() if name != "iterable"}
@@ -76,8 +79,9 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
     over = [source(i, node, function, x) for x in args[iterated]]
     kind = {iter: "iterator", itertools.chain.from_iterable: "chain"}.get(function, function.__name__)
     if (generator := GENERATORS.get(function)) is not None:
-        made: OneShotIterator = generator(i, node, *args, **kwargs)
-        made.kind = kind
+        made: OneShotIterator | Record = generator(i, node, *args, **kwargs)
+        if isinstance(made, OneShotIterator):
+            made.kind = kind
         return made
     rest = [x for k, x in enumerate(args) if k not in range(len(args))[iterated]]
 
@@ -86,10 +90,27 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
             return form(i, [consumed(i, x, one_by_one) for x in over], *rest, **kwargs)
         return by_python(i, node, function, over, rest, kwargs)
 
+    if i.r.loc in i.r.growth.stepped and (stepped := by_place(i, function, kind, run, over[:1])) is not None:
+        return stepped
     if function not in AT_ONCE:
-        return OneShotIterator(kind, run, i.r.frame)
+        return OneShotIterator(kind, run, i.r.frame, place=i.r.loc)
     found = run(False)
     return OneShotIterator(kind, lambda _: found, i.r.frame)
+
+
+def by_place(i: Evaluator, function: Any, kind: str, run: Callable[[bool], Iterable], given: Any) -> Any:
+    """The iterator as an object that says how many items were taken; None where items are not known by their places."""
+    it: Iterable
+    if function is itertools.cycle:
+        found = list(itertools.islice(i.each(ast.Pass(), given[0]), MOST_AROUND + 1))
+        it = table(i, found) if 0 < len(found) <= MOST_AROUND else found
+        it = cursors.again_and_again(i, it) if isinstance(it, Items) else it
+    elif function in FORMS:
+        it = run(False)
+        it = table(i, it) if type(it) is list else it
+    else:
+        return None
+    return cursors.begin(i, kind, it) if isinstance(it, (Range, Items)) else None
 
 
 def beside_open(i: Evaluator, its: Sequence[Iterable]) -> Sequence[Iterable]:

@@ -33,7 +33,8 @@ from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, 
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions, condition_in
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
-from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
@@ -622,6 +623,8 @@ class Statements(Expressions, Protected):
         x = self.iterated(node.iter, env)
         if isinstance(x, Generator):
             return self.over_generator(node, x, env)
+        if is_cursor(x):
+            return self.over_cursor(node, x, env)
         if isinstance(x, Progress):
             it = self.iterable(node.iter, talk.begin_loop(self, node, x), node)
             with pushed(self.bars, (node, x)), self.scope.holding(held_by(it)):
@@ -642,6 +645,24 @@ class Statements(Expressions, Protected):
                 self.over(node, it, env)
         if isinstance(x, OneShotIterator) and not leaves_by(node.body, ast.Break, ast.Return):
             x.exhaust()
+
+    def over_cursor(self, node: ast.For, x: Record, env: Env) -> None:
+        """A `for` over an iterator from which items are taken elsewhere too: as long as it has one."""
+        if x.kind.generator is not None:  # type: ignore[attr-defined]
+            raise cursors.refused(self, node.iter, "a loop over")
+
+        def test(inner: Env) -> bool | PyBool:
+            self.at(node)
+            with self.scope.inside(inner):
+                return self.decided(node, self.truth(node, cursors.has_more(self, node, x)))
+
+        def run(inner: Env, place: Dim | None) -> None:
+            self.at(node)
+            self.assign(node.target, cursors.take(self, node, x), inner)
+            self.branch(node.body)(inner)
+
+        with self.scope.holding(held_by(x.kind.over)):  # type: ignore[attr-defined]
+            self.loop(node, None, run, True, env, test)
 
     def over(self, node: ast.For, it: Items | Range, env: Env) -> None:
         """A `for` whose iterations are alike."""

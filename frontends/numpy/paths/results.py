@@ -214,6 +214,8 @@ class Results:
                 raise self.r.refuse("a named tuple of a class of the function is returned", "return tuple(x)")
             if isinstance(x, Record) and "__tracebuf_local__" in vars(x.kind):
                 raise self.r.refuse("an object of a class of the function is returned", "return its attributes")
+            if isinstance(x, Record) and x.kind.__module__.startswith("tracebuf.") and hasattr(x.kind, "generator"):
+                raise self.r.refuse("an iterator is returned", "return a list of its items")
             if is_groups(x):
                 number = self.new.setdefault(found, len(self.new))
                 containers[x, found] = NewContainer(defaultdict, GROUPS, number, self.groups(x, taken))

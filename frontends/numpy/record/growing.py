@@ -550,6 +550,10 @@ class Growth:
         is of float64, and has one axis."""
         self.found_unsure: set[Location] = set()
         """Those of the next tracing."""
+        self.stepped: frozenset[Location] = frozenset()
+        """Where iterators are made from which items are taken here and there (interpreter/lists/cursors)."""
+        self.found_stepped: set[Location] = set()
+        """Those of the next tracing."""
         self.unlike = False
         """Whether the refusal that is on its way says that a value is of one type or another."""
         self.made = False
@@ -780,7 +784,7 @@ class Growth:
         """Whether the next tracing would know anything new."""
         if self.found_nested != self.nested or self.found_widened != self.widened:
             return True
-        if self.found_arguments != self.arguments:
+        if self.found_arguments != self.arguments or not self.found_stepped <= self.stepped:
             return True
         return self.news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
 
@@ -794,5 +798,6 @@ class Growth:
         self.widened, self.arguments = dict(self.found_widened), dict(self.found_arguments)
         self.found = {place: frozenset(map(self.settled, forms)) for place, forms in self.found.items()}
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
+        self.stepped |= self.found_stepped
         self.unsure, self.unlike, self.unordered = self.unsure | self.found_unsure, False, False
         return changed
