@@ -681,6 +681,9 @@ class Expressions(Comprehensions):
         if is_growing(base):
             return growing.item(self, node, base, index)
         if isinstance(base, FlatIterator):
+            places = self.places_of(node, index)
+            if places is not None:
+                return self.subscript(node, self.call(node, np.ravel, [base.ref], {}), places)
             return base.item(index)
         if isinstance(base, inspection.Flags):
             return inspection.flag(self.r, base, index, item=True)
@@ -748,6 +751,14 @@ class Expressions(Comprehensions):
             reason = f"the index of a {type(base).__name__} is only known at run time"
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
         raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
+
+    def places_of(self, node: ast.AST, index: Any) -> ArrayRef | None:
+        """An index of `a.flat` that is an array or list of ints, as an array."""
+        listed = (type(index) is list and bool(index)) or is_growing(index)
+        places = self.call(node, np.asarray, [index], {}) if listed else index
+        if not isinstance(places, ArrayRef) or not places.ndim or places.dtype.kind not in "iu":
+            return None
+        return None if places.dtype == np.uint64 else places
 
     def rolled(self, node: ast.AST, items: Any) -> Any:
         """list(items), made in a loop."""

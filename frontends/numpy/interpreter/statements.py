@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions import inspection
-from tracebuf.frontends.numpy.functions.formulas.sequences import store_flat
+from tracebuf.frontends.numpy.functions.formulas.sequences import store_flat, store_flat_at
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, records, talk
@@ -339,6 +339,8 @@ class Statements(Expressions, Protected):
         if isinstance(index, slice) or index is Ellipsis:
             key = slice(None) if index is Ellipsis else index
             return self.call_function(store_flat, [base, key, value], {})  # type: ignore[no-any-return]
+        if (places := self.places_of(target, index)) is not None:
+            return self.call_function(store_flat_at, [base, places, value], {})  # type: ignore[no-any-return]
         if isinstance(index, PyBool) or (place := as_strict_int(self.r, index)) is None:
             raise self.refuse(target, *refusals.FLAT_STORE)
         flat = FlatIterator(self.r, base)
