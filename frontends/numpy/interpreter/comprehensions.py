@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.source.cells import (
     body_as_function,
     comprehension_as_function,
     odd_yield,
+    parameters,
     stopping,
 )
 from tracebuf.frontends.numpy.source.liveness import leaves_by, loaded, stored
@@ -239,7 +240,7 @@ class Comprehensions(Evaluator):
             raise self.refuse(node, "a loop over a generator that binds names by `:=`, `import` or `del`", "use `=`")
         source, names = found
         functions = [f for f in ast.walk(self.scope.source.node) if isinstance(f, (ast.FunctionDef, ast.Lambda))]
-        seen = {n for f in functions if f is not self.scope.source.node for n in loaded(f)} & names
+        seen = {n for f in functions if f is not self.scope.source.node for n in loaded(f) - parameters(f)} & names
         for name in sorted(names):
             if name in seen:
                 reason = f"`{name}`, which a function inside reads, is bound in a loop over a generator"

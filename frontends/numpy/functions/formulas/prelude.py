@@ -218,6 +218,30 @@ def plus(a: Any, b: Any) -> Any:
     return a + b
 
 
+def groupby_of(items: Any, key: Any) -> Any:
+    """itertools.groupby(items, key) of a list or array."""
+    n, start = len(items), 0
+    if n > 0:
+        last = key(items[0])
+        check_no_nan(last)
+        now = last
+        while start < n:
+            stop = start + 1
+            while stop < n:
+                now = key(items[stop])
+                check_no_nan(now)
+                if now != last:
+                    break
+                stop += 1
+            yield last, iter(items[start:stop])
+            start, last = stop, now
+
+
+def itself(x: Any) -> Any:
+    """x."""
+    return x
+
+
 def first_given(it: Any, default: Any) -> Any:
     """next(it, *default) of a generator function's, of which nothing more is taken."""
     found, there = default[0] if default else None, False

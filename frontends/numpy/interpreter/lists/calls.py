@@ -36,6 +36,8 @@ METHODS: dict[str, Callable[..., Any]] = {**growing.METHODS, **order.METHODS}
 """By name of the method of a list: its handler."""
 ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter, reduce)
 """Builtins that go through the items of a list once, at once or while nothing has changed it."""
+HANDED_ON = (itertools.groupby,)
+"""Those that take such lists as they are."""
 
 
 def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
@@ -105,6 +107,8 @@ def truth(i: Evaluator, node: ast.AST, x: Record) -> Any:
 def takes(function: Any, given: Sequence[Any]) -> bool:
     """Whether a call is one of those made here: with such lists among its arguments. What takes the items of a list in
     turn takes one whose items are such lists as it takes any."""
+    if any(function is f for f in HANDED_ON):
+        return False
     if any(function is f for f in ITERATING):
         return any(map(is_growing, given))
     return arrays.among(given)

@@ -56,11 +56,26 @@ def again_and_again(i: Evaluator, over: Items) -> Items:
     return Items(ENDLESS, lambda k: over.get(sub(k, mul(floordiv(k, n), n))), over.held)
 
 
+def check_steady(i: Evaluator, x: Record) -> None:
+    """Refuses a list whose length changes while its items are taken."""
+    of, over = x.kind.of, x.kind.over  # type: ignore[attr-defined]
+    if of is None:
+        return
+
+    def check() -> None:
+        if size(of) != length(i.r, over):
+            raise i.r.refuse("a list changes while its items are taken", "loop over a copy: for x in list(items)")
+
+    known = i.r.heap.find(of)
+    if known is None or known.promises is None:
+        check()
+    elif size(of) != length(i.r, over):  # the loop carries it, and may leave it as it is
+        known.promises.append(check)
+
+
 def taken(i: Evaluator, x: Record) -> Dim:
     """How many items were taken."""
-    of = x.kind.of  # type: ignore[attr-defined]
-    if of is not None and size(of) != length(i.r, x.kind.over):  # type: ignore[attr-defined]
-        raise i.r.refuse("a list changes while its items are taken", "loop over a copy: for x in list(items)")
+    check_steady(i, x)
     found = int_expr(x.fields[AT])
     assert found is not None
     return found
