@@ -350,6 +350,26 @@ def test_keys_of_another_type_are_in_none() -> None:
     agree(f, DIGITS)
 
 
+def test_lists_that_grow_in_a_loop_over_them() -> None:
+    """Such a list is gone through as it was: where it grows meanwhile, that is refused when the program runs."""
+    text = """def f(x):
+    d, out = defaultdict(list), []
+    for v in x:
+        d[v].append(v)
+    for {}:
+        if v < {}:
+            d[{}].append(v + 1)
+        out.append(v)
+    return out, len(d)
+"""
+    for over in ("v in d[x[0]]", "_, v in enumerate(d[x[0]])"):
+        f = program(text.format(over, 5, "x[0]"), defaultdict=defaultdict)
+        with pytest.raises(UnsupportedError, match="gets items in a loop over it"):
+            tracebuf.bufferize(f)(np.array([1, 2]))
+    agree(program(text.format("v in d[x[0]]", 5, "v + 7"), defaultdict=defaultdict), np.array([1, 2, 1]))
+    agree(program(text.format("v in d[x[0]]", 0, "x[0]"), defaultdict=defaultdict), np.array([1, 2, 1]))
+
+
 def least_recently_used(keys, most):
     kept, hits = OrderedDict(), 0
     for k in keys.tolist():

@@ -286,6 +286,8 @@ class Expressions(Comprehensions):
             raise cursors.refused(self, node, "iterating over")
         if is_inner(value):
             return references.items(self, value)
+        if isinstance(value, GroupRef) and statement is not None:
+            return groups.walked(self, node, value)
         value = groups.listing(self, node, value)
         if (view := keyed.view_in(value)) is not None:
             return keyed.items(self, node, *view)
