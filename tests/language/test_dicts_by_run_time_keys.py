@@ -320,7 +320,7 @@ def test_returned_early_or_missing() -> None:
 
 REFUSED = {
     "whose keys are np.float32": "d[np.float32(x / 2)] = 1",
-    "a str as a key": "d[x] = 1\nif 'x' in d:\n    x = 3",
+    "a str as a key": "d[x] = 1\nx = d['x']",
     "a dict changes in a loop over it": "d[x] = 1\nfor i, k in enumerate(d):\n    d[k + 1] = 1",
     "taken out of a dict in a loop over it": "d[x] = 1\nfor k in d:\n    del d[k]\n    break",
     "no certain order": "s.add(x)\nfor k in s:\n    x = k",
@@ -335,6 +335,39 @@ def test_refused(reason: str) -> None:
     f = program(text + "\n".join("        " + line for line in REFUSED[reason].splitlines()), **NAMES)
     with pytest.raises(UnsupportedError, match=reason):
         tracebuf.bufferize(f)(DIGITS)
+
+
+def test_keys_of_another_type_are_in_none() -> None:
+    def f(a):
+        d, s = {}, set()
+        for x in a:
+            d[x] = 1
+            s.add((x, 1))
+            if "x" in d or (x, 1) in d or x in s or (x, 1, 2) in s or (x, "a") in s or d.get("x") is not None:
+                return d, -1
+        return d, len(s), d.get((1, 2), 7)
+
+    agree(f, DIGITS)
+
+
+def test_lists_that_grow_in_a_loop_over_them() -> None:
+    """Such a list is gone through as it was: where it grows meanwhile, that is refused when the program runs."""
+    text = """def f(x):
+    d, out = defaultdict(list), []
+    for v in x:
+        d[v].append(v)
+    for {}:
+        if v < {}:
+            d[{}].append(v + 1)
+        out.append(v)
+    return out, len(d)
+"""
+    for over in ("v in d[x[0]]", "_, v in enumerate(d[x[0]])"):
+        f = program(text.format(over, 5, "x[0]"), defaultdict=defaultdict)
+        with pytest.raises(UnsupportedError, match="gets items in a loop over it"):
+            tracebuf.bufferize(f)(np.array([1, 2]))
+    agree(program(text.format("v in d[x[0]]", 5, "v + 7"), defaultdict=defaultdict), np.array([1, 2, 1]))
+    agree(program(text.format("v in d[x[0]]", 0, "x[0]"), defaultdict=defaultdict), np.array([1, 2, 1]))
 
 
 def least_recently_used(keys, most):

@@ -55,6 +55,21 @@ def out_of_bounds(c, x):
     return c
 
 
+def at_places(c, x):
+    k = np.array([0, 3, 0, -1])
+    c.flat[k] = x
+    c.flat[k[:2]] += 5
+    c.flat[[1, 2]] = [7, 8]
+    c.T.flat[np.array([[1, 2], [-2, -1]])] = np.arange(3.0)
+    c.flat[np.where(c.ravel() > 4)[0]] = -1
+    return c, c.flat[k], c.flat[[0, 1]]
+
+
+def beyond(c, x):
+    c.flat[np.array([0, 40])] = x
+    return c
+
+
 LAYOUTS = {
     "square": np.arange(9.0).reshape(3, 3),
     "int": np.arange(12, dtype=np.int32).reshape(3, 4),
@@ -66,7 +81,9 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("f", [diagonal, in_turn, whole, elements, of_views, of_itself, out_of_bounds])
+@pytest.mark.parametrize(
+    "f", [diagonal, in_turn, whole, elements, of_views, of_itself, out_of_bounds, at_places, beyond]
+)
 def test_stores(f: Callable[..., Any], layout: str) -> None:
     agree(f, LAYOUTS[layout], 2.5)
 

@@ -116,15 +116,28 @@ def test_as_late_as_python() -> None:
     agree(program("def f(a):\n    g = (b.nothing for b in a)\n    return a"), A)
 
 
-TWICE: dict[str, str] = {
+TAKEN_FROM: dict[str, str] = {
     "in a loop": "g = iter((1, 2, 3))\nfor x in a:\n    for y in g:\n        x += y\nreturn x",
-    "next in a loop": "g = iter((1, 2, 3))\ns = 0.0\nfor x in a:\n    s += next(g)\nreturn s",
+    "next in a loop": "g = iter((1, 2, 3))\ns = 0.0\nfor x in a[:3]:\n    s += next(g)\nreturn s",
+    "too many": "g = iter((1, 2, 3))\ns = 0.0\nfor x in a:\n    s += next(g)\nreturn s",
     "next in a branch": "g = iter((1, 2, 3))\ns = 0.0\nif a[0] > 0:\n    s += next(g)\nreturn s + next(g)",
     "in a branch": "g = iter((1, 2, 3))\ns = 0.0\nif a[0] > 0:\n    s += sum(g)\nreturn s + sum(g)",
+    "map": "g = map(abs, (1, 2, 3))\ns = 0.0\nif a[0] > 0:\n    s += next(g)\nreturn s + next(g)",
     "after any": "g = (x > 1 for x in a)\nreturn any(g), sum(g)",
-    "after any of numbers": "g = (x > 1 for x in [a[0], a[1]])\nreturn any(g), sum(g)",
     "after next of what depends on data": "g = (x for x in a if x > 1)\nreturn next(g, 0), sum(g)",
     "after a loop that may break": "g = iter(a)\nfor x in g:\n    if x > 1:\n        break\nreturn sum(g)",
+}
+
+
+@pytest.mark.parametrize("name", one_in(4, TAKEN_FROM))
+def test_in_loops_and_branches_around_which_they_were_made(name: str) -> None:
+    agree(program("def f(a):\n    " + TAKEN_FROM[name].replace("\n", "\n    ")), A)
+
+
+TWICE: dict[str, str] = {
+    "in a loop": "g = iter((a, a * 2))\nfor x in a:\n    for y in g:\n        x += y.sum()\nreturn x",
+    "next in a branch": "g, s = iter((a, a * 2)), 0.0\nif a[0] > 0:\n    s = next(g)\nreturn s + next(g)",
+    "after any of numbers": "g = (x > 1 for x in [a[0], a[1]])\nreturn any(g), sum(g)",
 }
 
 

@@ -198,3 +198,20 @@ def test_powers_that_raise_or_are_complex_where_the_number_is_pythons() -> None:
         agree(root, np.array([x]), least, q)
     with pytest.raises(UnsupportedError, match="is complex"):
         bufferize(root)(np.array([-8.0]), -3.0, 0.5)
+
+
+def test_arrays_whose_type_other_items_decide() -> None:
+    """A float among the items makes the array one of float64, whether others are Python's ints or NumPy's floats."""
+
+    def f(x):
+        s = [0.0]
+        s += [v if v > 0.5 else 0 for v in x]
+        return np.cumsum(s), np.array(s), np.array([[x[2], x[0] if x[1] > 0.3 else 0], [0, 1 if x[0] > 0.1 else x[1]]])
+
+    for x in (np.array([0.2, 0.7, 0.9]), np.array([0.6, 0.1, -1.0])):
+        agree(f, x)
+
+    def g(x):
+        return np.array([x[0] if x[1] > 0.3 else 0, 1])
+
+    refused(g, np.array([0.2, 0.7]))

@@ -48,7 +48,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     ),
     "finally_that_jumps": ("a jump out of `finally`",),
     "flat_operand": ("`.flat` other than *",),
-    "flat_store": ("a store to a.flat at places that are an array",),
+    "flat_store": ("a store to a.flat by an index that is no array of ints",),
     "for_over_an_object": ("iterating over a * is not supported", "iterating over an * is not supported"),
     "format_of_values": ("a format that depends on values",),
     "generator": ("generators and coroutines cannot be traced",),

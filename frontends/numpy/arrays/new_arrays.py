@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -170,7 +171,9 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
     if len(parts) > MAX_WRITTEN:
         raise r.refuse(f"an array of {len(parts)} numbers is written out", "make it outside, or store in a loop")
     unsure = [x for _, x in parts if isinstance(x, NpScalar) and x.python is not None]
-    if wanted is not None or any(len({np.array(o).dtype for o in origins(x)}) > 1 for x in unsure):
+    sure = [x for _, x in parts if not any(x is y for y in unsure)]
+    certain = [x.dtype if isinstance(x, ArrayRef) else np.array(concrete(x)).dtype for x in sure]
+    if wanted is not None or not all(is_taken_in(certain, x) for x in unsure):
         check_origin(r, *unsure)
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else concrete(x) for _, x in parts]
     element = wanted or supported(ask(np.array, examples or [0.0]).dtype, "the array", r.loc)
@@ -182,6 +185,15 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
         check_number(r, x, result, as_array=not place)
         r.store_element(result, place, scalar_value(r, x, element))
     return result
+
+
+def is_taken_in(certain: Sequence[np.dtype], x: NpScalar) -> bool:
+    """Whether the dtype of an array with items of these dtypes is the same whether a number is Python's or NumPy's."""
+    found = {np.array(o).dtype for o in origins(x)}
+    if len(found) == 1 or not certain:
+        return len(found) == 1
+    base = functools.reduce(np.promote_types, certain)
+    return base.kind in "fc" and all(np.promote_types(base, other) == base for other in found)
 
 
 def shape_of(r: Recorder, items: Any) -> tuple[Dim, ...]:

@@ -135,7 +135,7 @@ def write_into(x: Any, write: ContainerWrite, items: Sequence[Any]) -> None:
     if isinstance(x, dict):
         if write.whole:
             x.clear()
-        x.update(zip(write.keys, items))
+        x.update(items[0] if write.keys == SPREAD else zip(write.keys, items))
         return
     for name, item in zip(write.keys, items):
         object.__setattr__(x, name, item)
@@ -214,18 +214,18 @@ class _Pool:
 
 
 class _Rows:
-    """Dicts that are items of lists, by number, each made once."""
+    """Dicts that are items of lists, by number, each made once; without keys, lists of items that are not alike."""
 
     __slots__ = ("held", "keys", "made")
 
-    def __init__(self, keys: tuple[Any, ...], held: Sequence[Any]) -> None:
+    def __init__(self, keys: tuple[Any, ...] | None, held: Sequence[Any]) -> None:
         self.keys, self.held = keys, held
-        self.made: dict[int, dict[Any, Any]] = {}
+        self.made: dict[int, Any] = {}
 
-    def at(self, n: int) -> dict[Any, Any]:
-        """Dict number n."""
+    def at(self, n: int) -> Any:
+        """Dict or list number n."""
         if n not in self.made:
-            self.made[n] = dict(zip(self.keys, self.held[n]))
+            self.made[n] = list(self.held[n]) if self.keys is None else dict(zip(self.keys, self.held[n]))
         return self.made[n]
 
 

@@ -15,11 +15,11 @@ from itertools import count, islice
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.interpreter import dicts, records
+from tracebuf.frontends.numpy.interpreter import dicts, iterators, records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
-from tracebuf.frontends.numpy.interpreter.lists import groups
+from tracebuf.frontends.numpy.interpreter.lists import cursors, groups
 from tracebuf.frontends.numpy.numbers.lattice import Maybe
-from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, held_by, item, length
+from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, OneShotIterator, Range, held_by, item, length
 from tracebuf.frontends.numpy.paths.joins import bound_value
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Generator
@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.source.cells import (
     body_as_function,
     comprehension_as_function,
     odd_yield,
+    parameters,
     stopping,
 )
 from tracebuf.frontends.numpy.source.liveness import leaves_by, loaded, stored
@@ -81,11 +82,28 @@ class Comprehensions(Evaluator):
     def expr_GeneratorExp(self, node: ast.GeneratorExp, env: Env) -> Any:
         return self.generator(node, env)
 
-    def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> OneShotIterator:
+    def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> Any:
         """The iterator over the items of a generator expression, or of a comprehension."""
         scope, first = self.scope, self.iterated(node.generators[0].iter, env)
-        it = first if isinstance(first, OneShotIterator) else self.iterable(node.generators[0].iter, first)
+        given = isinstance(first, OneShotIterator) or cursors.is_cursor(first)
+        it = first if given else self.iterable(node.generators[0].iter, first)
         home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
+        place = self.at(node)
+        if place in self.r.growth.stepped and isinstance(node, ast.GeneratorExp):
+            over = it.take(self.r) if isinstance(it, OneShotIterator) and it.source is None else it
+            over = iterators.table(self, over) if type(over) is list else over
+            if isinstance(over, (Range, Items)):
+                over = cursors.begin(self, "iterator", over)
+            if cursors.is_cursor(over):
+                return cursors.begin(self, "generator", over, (node, scope, home))
+        made = self.generator_over(node, scope, it, home)
+        made.place = place
+        return made
+
+    def generator_over(
+        self, node: ast.GeneratorExp | ast.ListComp, scope: Scope, it: Any, home: Env | None
+    ) -> OneShotIterator:
+        """The iterator over the items of a generator expression, of the scope and environment where it was made."""
 
         def made(one_by_one: bool) -> Iterable:
             return self.generated(node, scope, lambda: self.at_home(node, scope, home).env, it, one_by_one)
@@ -223,7 +241,7 @@ class Comprehensions(Evaluator):
             raise self.refuse(node, "a loop over a generator that binds names by `:=`, `import` or `del`", "use `=`")
         source, names = found
         functions = [f for f in ast.walk(self.scope.source.node) if isinstance(f, (ast.FunctionDef, ast.Lambda))]
-        seen = {n for f in functions if f is not self.scope.source.node for n in loaded(f)} & names
+        seen = {n for f in functions if f is not self.scope.source.node for n in loaded(f) - parameters(f)} & names
         for name in sorted(names):
             if name in seen:
                 reason = f"`{name}`, which a function inside reads, is bound in a loop over a generator"

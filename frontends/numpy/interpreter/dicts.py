@@ -17,16 +17,17 @@ from tracebuf.frontends.numpy.arrays.reshape import whole_number
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import hashing
+from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references, rows
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
-from tracebuf.frontends.numpy.numbers.scalars import holds_traced
+from tracebuf.frontends.numpy.numbers.scalars import compare, holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, in_order
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Text
 from tracebuf.frontends.numpy.record.cond import Cond
-from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_inner, is_keyed, is_row, python_of
+from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_inner, is_keyed, is_row, python_of, row_type
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Kind, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -126,7 +127,7 @@ def delete(i: Evaluator, node: ast.AST, base: Any, index: Any) -> None:
     if is_keyed(base):
         return keyed.delete(i, node, base, index)
     if is_row(base):
-        raise i.refuse(node, "a key of a dict that is an item of a list is deleted", "make a dict of what remains")
+        raise i.refuse(node, "an item of a dict or list in a list of run-time length is deleted", "make a new one")
     if is_inner(base):
         return references.delete(i, node, base, index)
     if is_growing(base):
@@ -329,6 +330,19 @@ LIST: dict[str, Callable[..., Any]] = {
 """By name of the method of a list: its handler."""
 
 
+def of_list_row(name: str) -> Callable[..., Any]:
+    """The handler of a method that reads a list of items that are not alike, which is an item of a list."""
+
+    def run(i: Evaluator, node: ast.AST, x: Record, *args: Any) -> Any:
+        return LIST[name](i, node, rows.listing(i, x), *args)
+
+    return run
+
+
+LIST_ROW: dict[str, Callable[..., Any]] = {name: of_list_row(name) for name in ("copy", "index", "count")}
+"""By name of the method of such a list: its handler."""
+
+
 # -- methods of tuples
 def replaced(i: Evaluator, node: ast.AST, x: Any, /, **changes: Any) -> Any:
     """x._replace(...) of a named tuple."""
@@ -361,7 +375,7 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
     if isinstance(x, GroupRef) or is_groups(x):
         return groups.METHODS if isinstance(x, GroupRef) else groups.DICT
     if is_inner(x):
-        return ROW if is_row(x) else references.METHODS
+        return references.METHODS if not is_row(x) else ROW if row_type(x) is dict else LIST_ROW
     if is_keyed(x):
         python = python_of(x)
         by_class: dict[type, dict[str, Callable[..., Any]]] = {set: keyed.SET, Counter: keyed.COUNTER}
@@ -378,7 +392,7 @@ def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], 
     """A call of a container's method."""
     kind = python_of(method.of) if is_growing(method.of) else type(method.of)
     kind = list if isinstance(method.of, GroupRef) or is_inner(method.of) else kind
-    kind = dict if is_groups(method.of) or is_row(method.of) else kind
+    kind = dict if is_groups(method.of) else row_type(method.of) if is_row(method.of) else kind
     python = getattr(next((k() for k in OF_PYTHON if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)
 
@@ -407,6 +421,26 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     if kind is set:
         i.sets[made] = place
     return made
+
+
+MOST_COMPARED = 16
+"""The most items of a set with which a tuple is compared one by one, where the set may be one by run-time keys."""
+
+
+def in_set(i: Evaluator, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
+    """`x in items` of a set of known items and a tuple with numbers that only the run time knows: whether it equals one
+    of them. Among many it is looked for in a set by run-time keys, from the next tracing on."""
+    for part in i.flat([x]):
+        if not isinstance(part, (Scalar, *NUMBERS, str, type(None))) or (isinstance(part, float) and part != part):
+            raise i.refuse(node, f"a {refusals.name_of(part)} in a tuple that is looked for in a set", OF_SETS)
+    ask(operator.contains, frozenset(), x)  # raises what Python raises for lists in it
+    among = sorted((known for known in items if may_be(x, known)), key=repr)
+    if len(among) > MOST_COMPARED and (place := i.sets.get(items)) is not None:
+        i.r.growth.long.add(place)
+        raise i.refuse(node, "a tuple of what only the run time knows is looked for in a large set", OF_SETS)
+    found = truth_of_all("any", i.r, tuple(compare(i.r, "Eq", x, known) for known in among))
+    assert isinstance(found, (bool, PyBool))
+    return found
 
 
 def note_change(i: Evaluator, x: Any, name: str) -> None:

@@ -84,6 +84,16 @@ class Scope:
             yield
 
     @contextmanager
+    def letting_go(self) -> Iterator[None]:
+        """A context in which the innermost statement holds nothing any more."""
+        held = self.held[-1]
+        self.held[-1] = []
+        try:
+            yield
+        finally:
+            self.held[-1] = held
+
+    @contextmanager
     def jumping_to(self, names: frozenset[str]) -> Iterator[None]:
         """A context for a loop's body: a jump out of it leads to where these names may be read."""
         with pushed(self.targets, names):
@@ -238,6 +248,10 @@ class Evaluator(ABC):
     @abstractmethod
     def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> Any:
         """The iterator over the items of a generator expression, or of a comprehension."""
+
+    @abstractmethod
+    def generator_over(self, node: ast.GeneratorExp | ast.ListComp, scope: Scope, it: Any, home: Env | None) -> Any:
+        """The iterator over the items of a generator expression, of the scope and environment where it was made."""
 
     @abstractmethod
     def append_all(self, node: ast.AST, made: Any, items: Any) -> None:

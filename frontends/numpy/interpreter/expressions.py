@@ -45,8 +45,18 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, picked, references
+from tracebuf.frontends.numpy.interpreter.lists import (
+    cursors,
+    deques,
+    groups,
+    growing,
+    heaps,
+    keyed,
+    picked,
+    references,
+)
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
+from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
@@ -260,6 +270,9 @@ class Expressions(Comprehensions):
         """The items of an iterable one after another, each as its turn comes; their number is known, or made part of
         the key."""
         self.at(node)
+        if is_cursor(value):
+            self.r.growth.stuck = True
+            raise cursors.refused(self, node, "taking all items of")
         value = keyed.iterable(self, node, groups.listing(self, node, value))
         value = records.iterator_of(self, node, value)
         if isinstance(value, Generator):  # which `__iter__` gives
@@ -272,8 +285,12 @@ class Expressions(Comprehensions):
     def iterable(self, node: ast.AST, value: Any, statement: ast.AST | None = None) -> Iterable:
         """What a loop over a value iterates over; `statement`: the loop, where it is one."""
         self.at(node if statement is None else statement)
+        if is_cursor(value):
+            raise cursors.refused(self, node, "iterating over")
         if is_inner(value):
             return references.items(self, value)
+        if isinstance(value, GroupRef) and statement is not None:
+            return groups.walked(self, node, value)
         value = groups.listing(self, node, value)
         if (view := keyed.view_in(value)) is not None:
             return keyed.items(self, node, *view)
@@ -485,6 +502,8 @@ class Expressions(Comprehensions):
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: known, or a number among known numbers (a NaN is in a tuple by its identity)."""
         check_steady(self.r, items)
+        if is_cursor(items):
+            raise cursors.refused(self, node, "`in` of")
         items = groups.listing(self, node, items)
         if (keys := keyed.view_in(items)) is not None and keys[1] == "keys":
             found = keyed.contains(self, node, keys[0], x)
@@ -504,6 +523,8 @@ class Expressions(Comprehensions):
         if isinstance(items, dict):
             return dicts.contains(self, node, items, x)
         texts.check_known(self.r, *self.flat([x, items]))
+        if isinstance(items, (set, frozenset)) and holds_traced(x):
+            return dicts.in_set(self, node, items, x)
         plain = isinstance(items, (tuple, list, set, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
         if isinstance(items, ArrayRef):
@@ -667,6 +688,9 @@ class Expressions(Comprehensions):
         if is_growing(base):
             return growing.item(self, node, base, index)
         if isinstance(base, FlatIterator):
+            places = self.places_of(node, index)
+            if places is not None:
+                return self.subscript(node, self.call(node, np.ravel, [base.ref], {}), places)
             return base.item(index)
         if isinstance(base, inspection.Flags):
             return inspection.flag(self.r, base, index, item=True)
@@ -734,6 +758,14 @@ class Expressions(Comprehensions):
             reason = f"the index of a {type(base).__name__} is only known at run time"
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
         raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
+
+    def places_of(self, node: ast.AST, index: Any) -> ArrayRef | None:
+        """An index of `a.flat` that is an array or list of ints, as an array."""
+        listed = (type(index) is list and bool(index)) or is_growing(index)
+        places = self.call(node, np.asarray, [index], {}) if listed else index
+        if not isinstance(places, ArrayRef) or not places.ndim or places.dtype.kind not in "iu":
+            return None
+        return None if places.dtype == np.uint64 else places
 
     def rolled(self, node: ast.AST, items: Any) -> Any:
         """list(items), made in a loop."""
@@ -803,6 +835,8 @@ class Expressions(Comprehensions):
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         """`base.name` of what is not traced."""
+        if is_cursor(base):
+            raise cursors.refused(self, node, f"`.{name}` of")
         if base is np or base is math:
             return self.held_attribute(node, base, name)
         if records.is_local(base):
@@ -1018,6 +1052,8 @@ class Expressions(Comprehensions):
         args, kwargs = array_likes.given(self, node, function, args, kwargs)
         if function is next and args and isinstance(args[0], Generator):
             return call_handler(folds.following, self, node, *args, **kwargs)
+        if any(map(is_cursor, (*args, *kwargs.values()))) and not is_inlined(function):
+            return folds.with_cursors(self, node, function, args, kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
         if function is namedtuple:
@@ -1031,6 +1067,8 @@ class Expressions(Comprehensions):
             return groups.begin(self, node, keyed.label_of(self.at(node)))
         if function is len and len(args) == 1 and is_inner(args[0]) and not kwargs:
             return references.length(self, args[0])
+        if (function is reversed or function is iter) and len(args) == 1 and is_inner(args[0]) and not kwargs:
+            return references.iterator(self, node, args[0], function is reversed)
         if function is len and len(args) == 1 and isinstance(args[0], GroupRef) and not kwargs:
             return groups.length(self, node, args[0])
         if (function is str or function is repr) and len(args) == 1 and not kwargs and is_listed(args[0]):

@@ -25,6 +25,8 @@ from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter import dicts, texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import cursors
+from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.numbers.scalars import holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pulled
 from tracebuf.frontends.numpy.record import refusals
@@ -44,7 +46,7 @@ CONSUMERS = frozenset((*FOLDS, list, tuple, set, frozenset, sorted, math.fsum, n
 """Functions that take all items at once."""
 BEYOND = {min: operator.lt, max: operator.gt}
 TRUTHS = {any: prelude.any_of, all: prelude.all_of}
-STOPPING = (*TRUTHS.values(), prelude.next_of)
+STOPPING = (*TRUTHS.values(), prelude.next_of, prelude.next_taken)
 """The folds that may leave items."""
 ROLLED = ("zip", "enumerate", "reversed", "iterator", "product", "repeat", "count", "ndindex")
 """The kinds of iterators that may be loops though they are no generators."""
@@ -184,6 +186,8 @@ def is_folded(i: Evaluator, it: Any) -> bool:
         return it.kind in ROLLED
     node, _, first, _ = it.source
     tested = bool(node.generators[0].ifs)
+    if is_cursor(first):
+        return True
     if stored([node]) or isinstance(first, (list, Iterator)):
         return tested and not stored([node])
     return isinstance(first, OneShotIterator) or tested or len(node.generators) > 1 or not i.short(first)
@@ -285,15 +289,44 @@ def following(i: Evaluator, node: ast.AST, it: Any, default: Any = dicts.MISSING
     given = default is not dicts.MISSING
     if isinstance(it, Generator):
         return i.call_function(prelude.first_given, [it, (default,) if given else ()], {})
+    if is_cursor(it):
+        return next_of_cursor(i, it, [default] if given else [])
     if not isinstance(it, OneShotIterator):
         raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
     if it.source is not None and given and is_folded(i, it):
         return fold(i, prelude.next_of, it, [default])
-    for x in it.pull(i.r):
-        return x
+    try:
+        for x in it.pull(i.r):
+            return x
+    except UnsupportedError:
+        it.note_stepped(i.r)
+        raise
     if given:
         return default
     raise Raises(StopIteration())
+
+
+def next_of_cursor(i: Evaluator, x: Any, default: list[Any]) -> Any:
+    """next(x, *default) of an iterator from which items are taken here and there."""
+    if x.kind.generator is not None:
+        return fold(i, prelude.next_taken, cursors.generated(i, x), [tuple(default)])
+    return looped(i, "next", nested(i, prelude.next_taken), [x, tuple(default)])
+
+
+def with_cursors(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A call of a function that is not the user's, with such iterators among its arguments."""
+    if function is next:
+        return call_as(next, following, (i, node), args, kwargs)
+    if function is iter and len(args) == 1 and not kwargs:
+        return args[0]
+    if function in TRUTHS and len(args) == 1 and not kwargs:
+        if args[0].kind.generator is not None:
+            return fold(i, TRUTHS[function], cursors.generated(i, args[0]), [])
+        return looped(i, function.__name__, nested(i, TRUTHS[function]), [args[0]])
+    takes_all = any(function is f for f in (*FOLDS, list, tuple, sorted))
+    if not takes_all or not is_cursor(args[0]) or any(map(is_cursor, (*args[1:], *kwargs.values()))):
+        raise cursors.refused(i, node, f"a call of {getattr(function, '__name__', 'this')} with")
+    return i.call(node, function, [cursors.rest(i, node, args[0]), *args[1:]], kwargs)
 
 
 def reduced(i: Evaluator, node: ast.AST, f: Any, items: Any, initial: Any = dicts.MISSING, /) -> Any:

@@ -20,8 +20,9 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.functions.formulas import prelude
+from tracebuf.frontends.numpy.functions.table import is_of_numpy
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import growing
+from tracebuf.frontends.numpy.interpreter.lists import cursors, growing
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.paths.iteration import (
     ENDLESS,
@@ -40,11 +41,15 @@ from tracebuf.frontends.numpy.paths.iteration import (
     reversed_of,
     zipped,
 )
-from tracebuf.frontends.numpy.record.growing import is_number, parts_of
+from tracebuf.frontends.numpy.record.callees import Generator, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.cond import ends
+from tracebuf.frontends.numpy.record.growing import columns, is_growing, is_number, parts_of, size
+from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.judged import NoExample, example_of
-from tracebuf.frontends.numpy.record.raises import Raises, ask, hold, is_tracers
+from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, PyInt, is_traced
+from tracebuf.frontends.numpy.source.source import read_source
 from tracebuf.ir.dims import Dim, floordiv, mul, sub
 
 FIRST, REST, ALL, NONE = slice(0, 1), slice(1, None), slice(0, None), slice(0, 0)
@@ -59,16 +64,20 @@ ITERATED: dict[Any, slice] = {
     **dict.fromkeys((itertools.repeat, itertools.count, np.ndindex, np.ndenumerate), NONE),
 }  # fmt: skip
 """By function that makes an iterator: its arguments that are iterated over."""
+MOST_AROUND = 64
+"""The most items of an itertools.cycle whose items are taken here and there."""
 AT_ONCE = (itertools.product, itertools.combinations, itertools.combinations_with_replacement, itertools.permutations)
 """Those that take all items when they are made."""
 
 
 def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """The iterator that an iterator's class or function makes; NotImplemented for any other callee."""
+    if function is itertools.groupby:
+        return call_as(function, grouped_by, (i, node), args, kwargs)
     iterated = ITERATED.get(function) if isinstance(function, (type, types.BuiltinFunctionType)) else None
     if iterated is None:
         return NotImplemented
-    if function is iter and len(args) == 1 and isinstance(args[0], OneShotIterator):
+    if function is iter and len(args) == 1 and (isinstance(args[0], OneShotIterator) or cursors.is_cursor(args[0])):
         return args[0]
     if not args and "iterable" in kwargs and function is not zip:
         args, kwargs = [kwargs["iterable"]], {name: x for name, x in kwargs.items() if name != "iterable"}
@@ -76,8 +85,9 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
     over = [source(i, node, function, x) for x in args[iterated]]
     kind = {iter: "iterator", itertools.chain.from_iterable: "chain"}.get(function, function.__name__)
     if (generator := GENERATORS.get(function)) is not None:
-        made: OneShotIterator = generator(i, node, *args, **kwargs)
-        made.kind = kind
+        made: OneShotIterator | Record = generator(i, node, *args, **kwargs)
+        if isinstance(made, OneShotIterator):
+            made.kind = kind
         return made
     rest = [x for k, x in enumerate(args) if k not in range(len(args))[iterated]]
 
@@ -86,10 +96,90 @@ def make(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs
             return form(i, [consumed(i, x, one_by_one) for x in over], *rest, **kwargs)
         return by_python(i, node, function, over, rest, kwargs)
 
+    if i.r.loc in i.r.growth.stepped and (stepped := by_place(i, function, kind, run, over[:1])) is not None:
+        return stepped
     if function not in AT_ONCE:
-        return OneShotIterator(kind, run, i.r.frame)
+        return OneShotIterator(kind, run, i.r.frame, place=i.r.loc)
     found = run(False)
     return OneShotIterator(kind, lambda _: found, i.r.frame)
+
+
+def by_place(i: Evaluator, function: Any, kind: str, run: Callable[[bool], Iterable], given: Any) -> Any:
+    """The iterator as an object that says how many items were taken; None where items are not known by their places."""
+    it: Iterable
+    if function is itertools.cycle:
+        found = list(itertools.islice(i.each(ast.Pass(), given[0]), MOST_AROUND + 1))
+        it = table(i, found) if 0 < len(found) <= MOST_AROUND else found
+        it = cursors.again_and_again(i, it) if isinstance(it, Items) else it
+    elif function in FORMS:
+        it = run(False)
+        it = table(i, it) if type(it) is list else it
+    else:
+        return None
+    return cursors.begin(i, kind, it) if isinstance(it, (Range, Items)) else None
+
+
+CALLED_IN_KEYS = frozenset(
+    ("int", "float", "abs", "len", "bool", "str", "round", "min", "max", "sum", "divmod", "tuple", "ord")
+)
+"""Builtins that a key of groupby may call, as it may functions of NumPy and math."""
+
+
+def has_no_effects(key: Any) -> bool:
+    """Whether a key of groupby does nothing but compute, by its source: it is called sooner than Python calls it."""
+    if isinstance(key, NestedFunction):
+        tree: ast.AST = key.source.node
+    elif isinstance(key, types.FunctionType) and not is_of_numpy(key):
+        source = read_source(key.__code__, key.__code__.co_filename, key.__code__.co_firstlineno)
+        if source is None:
+            return False
+        tree = source.node
+    else:
+        return not isinstance(key, (Record, Partial))
+    if any(isinstance(n, (ast.Nonlocal, ast.Global, ast.NamedExpr, ast.Yield, ast.AugAssign)) for n in ast.walk(tree)):
+        return False
+    if any(isinstance(n, (ast.Subscript, ast.Attribute)) and not isinstance(n.ctx, ast.Load) for n in ast.walk(tree)):
+        return False
+    return all(is_plain_call(n) for n in ast.walk(tree) if isinstance(n, ast.Call))
+
+
+def is_plain_call(node: ast.Call) -> bool:
+    """Whether a call is one of a builtin that computes, or of a function of NumPy or math."""
+    match node.func:
+        case ast.Name(name):
+            return name in CALLED_IN_KEYS
+        case ast.Attribute(ast.Name("np" | "numpy" | "math"), _):
+            return True
+    return False
+
+
+def grouped_by(i: Evaluator, node: ast.AST, iterable: Any, key: Any = None) -> Generator:
+    """itertools.groupby(iterable, key): each group is an iterator over a list or array of its own."""
+    if not has_no_effects(key):
+        raise i.refuse(node, "itertools.groupby by a key that may have effects", "a key that computes only")
+    items = iterable
+    if not (is_growing(items) or type(items) is list or (isinstance(items, ArrayRef) and items.ndim == 1)):
+        items = i.call(node, list, [items], {})
+    made: Generator = i.call_function(prelude.groupby_of, [items, prelude.itself if key is None else key], {})
+    inner = made.run
+
+    def state() -> list[Any]:
+        if isinstance(items, ArrayRef):
+            return [i.r.value(end.storage) for end in ends(items)]
+        return [size(items), *columns(items)] if is_growing(items) else list(items)
+
+    def run(emit: Callable[[Any], None], consumer: Any) -> None:
+        def watched(value: Any) -> None:
+            before = state()
+            emit(value)
+            after = state()
+            if len(after) != len(before) or any(a is not b and not isinstance(a, int) for a, b in zip(before, after)):
+                raise i.refuse(node, "what groupby goes over changes in the loop", "group a copy: groupby(list(x))")
+
+        inner(watched, consumer)
+
+    made.run = run
+    return made
 
 
 def beside_open(i: Evaluator, its: Sequence[Iterable]) -> Sequence[Iterable]:

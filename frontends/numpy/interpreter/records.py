@@ -41,6 +41,7 @@ from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Buffer, Generator, Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.cond import ends
+from tracebuf.frontends.numpy.record.growing import is_inner
 from tracebuf.frontends.numpy.record.heap import Record, is_generator, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin
@@ -683,6 +684,9 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
     if isinstance(first, Record) and name is not None and not lacks(i, first.kind, name):
         found = i.call(node, special(i, node, first, name, f"has no {name}"), args[1:], kwargs)
         return checked(i, node, first, name, found)
+    if any(map(is_inner, held)):
+        name = getattr(function, "__name__", "this")
+        raise i.refuse(node, f"a call of {name} with lists or dicts that are items of a list", "use copies: list(x)")
     for x in held:
         has = next((n for n in OF_OBJECTS if n in getattr(x.actual, "__dict__", ())), None)
         has = has or asked_of(x.kind)

@@ -11,7 +11,7 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import resolve_name
@@ -27,14 +27,15 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions import inspection
-from tracebuf.frontends.numpy.functions.formulas.sequences import store_flat
+from tracebuf.frontends.numpy.functions.formulas.sequences import store_flat, store_flat_at
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, records, talk
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions, condition_in
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
-from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
@@ -349,6 +350,8 @@ class Statements(Expressions, Protected):
         if isinstance(index, slice) or index is Ellipsis:
             key = slice(None) if index is Ellipsis else index
             return self.call_function(store_flat, [base, key, value], {})  # type: ignore[no-any-return]
+        if (places := self.places_of(target, index)) is not None:
+            return self.call_function(store_flat_at, [base, places, value], {})  # type: ignore[no-any-return]
         if isinstance(index, PyBool) or (place := as_strict_int(self.r, index)) is None:
             raise self.refuse(target, *refusals.FLAT_STORE)
         flat = FlatIterator(self.r, base)
@@ -567,6 +570,9 @@ class Statements(Expressions, Protected):
         if is_inner(old) and name == "Add" and not isinstance(right, (ArrayRef, NpScalar, np.generic)):
             references.extend(self, ast.Pass(), old, right)
             return old
+        if is_inner(old) and name == "Mult":
+            references.repeat(self, ast.Pass(), old, right)
+            return old
         if is_keyed(old):
             return keyed.augmented(self, ast.Pass(), name, old, right)
         if isinstance(old, set):
@@ -656,6 +662,8 @@ class Statements(Expressions, Protected):
         x = self.iterated(node.iter, env)
         if isinstance(x, Generator):
             return self.over_generator(node, x, env)
+        if is_cursor(x):
+            return self.over_cursor(node, x, env)
         if isinstance(x, Progress):
             it = self.iterable(node.iter, talk.begin_loop(self, node, x), node)
             with pushed(self.bars, (node, x)), self.scope.holding(held_by(it)):
@@ -676,6 +684,24 @@ class Statements(Expressions, Protected):
                 self.over(node, it, env)
         if isinstance(x, OneShotIterator) and not leaves_by(node.body, ast.Break, ast.Return):
             x.exhaust()
+
+    def over_cursor(self, node: ast.For, x: Record, env: Env) -> None:
+        """A `for` over an iterator from which items are taken elsewhere too: as long as it has one."""
+        if x.kind.generator is not None:  # type: ignore[attr-defined]
+            raise cursors.refused(self, node.iter, "a loop over")
+
+        def test(inner: Env) -> bool | PyBool:
+            self.at(node)
+            with self.scope.inside(inner):
+                return self.decided(node, self.truth(node, cursors.has_more(self, node, x)))
+
+        def run(inner: Env, place: Dim | None) -> None:
+            self.at(node)
+            self.assign(node.target, cursors.take(self, node, x), inner)
+            self.branch(node.body)(inner)
+
+        with self.scope.holding(held_by(x.kind.over)):  # type: ignore[attr-defined]
+            self.loop(node, None, run, True, env, test)
 
     def over(self, node: ast.For, it: Items | Range, env: Env) -> None:
         """A `for` whose iterations are alike."""
@@ -760,13 +786,18 @@ class Statements(Expressions, Protected):
             env[JUMP] = PyInt(r.symbol(value, JUMP, GO_ON, LEAVE))
         if not node.orelse:
             return
+        with self.scope.letting_go() if isinstance(node, ast.For) else nullcontext():
+            self.else_of_loop(node, env, ended)
+
+    def else_of_loop(self, node: ast.For | ast.While, env: Env, ended: int | PyInt) -> None:
+        """The `else` of a loop, which was left as `ended` says: it holds what it went through no more."""
         if isinstance(ended, int):
             if ended in (GO_ON, CONTINUE, DONE):
                 self.block(node.orelse, env)
             return
         if not leaves_by(node.body, ast.Break, ast.Return):
             return self.block(node.orelse, env)
-        r, whole = self.r, self.went_through(node, ended)
+        whole = self.went_through(node, ended)
         assert isinstance(whole, PyBool)
         live = self.scope.source.live.after[node] | self.jump_targets()
         arms = [self.branch(node.orelse), self.branch([])]

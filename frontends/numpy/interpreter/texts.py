@@ -29,7 +29,8 @@ from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import growing, references
+from tracebuf.frontends.numpy.interpreter.lists import cursors, growing, references
+from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text
@@ -93,6 +94,8 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return Text((Part(as_it_is(i.r, x), conversion),))
     if isinstance(x, Untold):
         return made_text(shown, (x.number, quoted))
+    if is_cursor(x):
+        raise cursors.refused(i, node, "the text of")
     if is_inner(x):
         return text_of(i, node, references.listing(i, node, x), quoted)
     if is_growing(x) and python_of(x) is list:

@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter import talk
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
-from tracebuf.frontends.numpy.interpreter.lists import growing, references
+from tracebuf.frontends.numpy.interpreter.lists import growing, keyed, references
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.numbers.longlongs import is_longlong
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
@@ -185,8 +185,8 @@ def trace_as_lists_grow(
                     patient, growth = growth.hurried, Growth(growth.sized, growth.effort)
                     growth.patient, growth.any_lengths = patient, lengths
                     continue
-                if growth.assume_items():
-                    of_any = refusal
+                if growth.take_as_rows() or growth.assume_items():
+                    of_any = of_any or refusal
                     continue
                 if of_any is not None:
                     raise of_any from None
@@ -244,7 +244,7 @@ def trace_once(
     first = rest + len(call.named)
     interpreter = Interpreter(r)
     references.begin(interpreter)
-    tops = growing.given(interpreter, tops)
+    tops = keyed.given(interpreter, growing.given(interpreter, tops))
     interpreter.hidden.update((h.place, g) for h, g in zip(call.hidden, tops[last:]))
     positional = [g for g, name in zip(tops, parameters) if name not in own.named]
     keyword = {name: g for g, name in zip(tops, parameters) if name in own.named}

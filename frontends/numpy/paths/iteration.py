@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.record.regions import Frame
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool, Scalar
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul, neg, sub
+from tracebuf.location import Location
 from tracebuf.ops.scalars import arith, division
 
 UNROLLED = 512
@@ -198,6 +199,8 @@ class OneShotIterator:
     """What is left of it, once it is consumed."""
     source: Any = None
     """For a generator expression: its node, its scope, its home environment, and its first iterable."""
+    place: Location | None = None
+    """Where it was made, if it may be an object that says how many items were taken (interpreter/lists/cursors)."""
 
     def take(self, r: Recorder) -> Iterable:
         """All items that it has not yet given, for one loop over them."""
@@ -238,9 +241,15 @@ class OneShotIterator:
         around = inside[: inside.index(self.frame)] if self.frame in inside else inside
         left = self.left is not None and self.frame not in inside
         if self.gone or left or any(f.kind == "loop" for f in around):
+            self.note_stepped(r)
             reason = f"this {self.kind} may have given out its items before"
             raise r.refuse(reason, "make a list of it before: items = list(...)")
         self.frame = r.frame
+
+    def note_stepped(self, r: Recorder) -> None:
+        """Notes that items are taken here and there."""
+        if self.place is not None:
+            r.growth.found_stepped.add(self.place)
 
     def exhaust(self) -> None:
         """Notes that it has given all its items."""

@@ -63,6 +63,7 @@ from tracebuf.frontends.numpy.record.growing import (
     is_row,
     moved_to,
     python_of,
+    row_type,
 )
 from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_generator, is_groups, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -133,7 +134,8 @@ class Results:
         if is_inner(x):
             place = self.new.setdefault(object(), len(self.new))
             pool = self.pool(x.kind.pool)  # type: ignore[attr-defined]
-            return NewContainer(dict if is_row(x) else list, POOLED, place, (self.leaf(x.fields["number"]), pool))
+            parts = (self.leaf(x.fields["number"]), pool)
+            return NewContainer(row_type(x) if is_row(x) else list, POOLED, place, parts)
         if isinstance(x, (tuple, list, dict, Record)) and type(x) is not SliceOf:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
@@ -212,6 +214,8 @@ class Results:
                 raise self.r.refuse("a named tuple of a class of the function is returned", "return tuple(x)")
             if isinstance(x, Record) and "__tracebuf_local__" in vars(x.kind):
                 raise self.r.refuse("an object of a class of the function is returned", "return its attributes")
+            if isinstance(x, Record) and x.kind.__module__.startswith("tracebuf.") and hasattr(x.kind, "generator"):
+                raise self.r.refuse("an iterator is returned", "return a list of its items")
             if is_groups(x):
                 number = self.new.setdefault(found, len(self.new))
                 containers[x, found] = NewContainer(defaultdict, GROUPS, number, self.groups(x, taken))
@@ -284,7 +288,8 @@ class Results:
         if isinstance(item, Dicts) and item not in self.pooled:
             number = self.new.setdefault(object(), len(self.new))
             self.pooled[item] = made = NewContainer(dict, POOL, number)
-            made.items = (ResultLeaf("const", value=item.keys), self.items_of(self.pools[item].fields["held"], ()))
+            keys = ResultLeaf("const", value=item.keys if item.of is dict else None)
+            made.items = (keys, self.items_of(self.pools[item].fields["held"], ()))
         if item not in self.pooled:
             fields = self.pools[item].fields
             parts = [fields[name] for name in ("start", "size", "held") if name in fields]

@@ -46,6 +46,8 @@ LENGTH = "length"
 """The attribute that holds the length; the columns are others, by their numbers."""
 MOST_KNOWN = 32
 """The most items of a list whose length is made part of the key at once."""
+MOST_IN_ROW = 32
+"""The most items of a list of items that are not alike, where it is an item of a list."""
 MOST_LOST = 60_000
 """The most statements that are traced in attempts that are discarded, and half of the most in all: they take tens of
 seconds."""
@@ -195,11 +197,12 @@ class Lists:
 
 @frozen()
 class Dicts:
-    """What an item is that is a dict of known keys: a reference, the number of a dict among all of this form
-    (interpreter/lists/rows)."""
+    """What an item is that is a dict of known keys, or a list of items that are not alike (`of`), whose keys are their
+    places: a reference, the number of a dict or list among all of this form (interpreter/lists/rows)."""
 
     keys: tuple[Any, ...]
     values: Several
+    of: type = dict
 
     @property
     def types(self) -> tuple[ScalarType, ...]:
@@ -209,6 +212,8 @@ class Dicts:
     @property
     def words(self) -> str:
         """For messages."""
+        if self.of is list:
+            return f"a list of ({', '.join(part.words for part in self.values.parts)})"
         return f"a dict of ({', '.join(f'{k!r}: {part.words}' for k, part in zip(self.keys, self.values.parts))})"
 
 
@@ -237,11 +242,13 @@ def form_of(
     that of the items of a list that is one, where such are references; `around`: the lists that the item is in."""
     if any(x is y for y in around):
         return None
+    if inner is not None and type(x) is list and (mark := mark_in(x)) is not None and "to" in mark.fields:
+        x = mark.fields["to"]
+    if inner is not None and is_row(x):
+        return x.kind.pool  # type: ignore[attr-defined, no-any-return]
     if inner is not None and is_list(x):
         within = inner(x)
-        return None if within is None else Lists(within)
-    if inner is not None and isinstance(x, Record) and is_row(x):
-        return x.kind.pool  # type: ignore[attr-defined, no-any-return]
+        return Lists(within) if within is not None else row_of(x, canon, inner, (*around, x))
     if inner is not None and type(x) is dict:
         values = form_of(tuple(x.values()), canon, inner, (*around, x))
         return Dicts(tuple(x), values) if isinstance(values, Several) else None
@@ -256,6 +263,14 @@ def form_of(
         return None if kinds is None else one_of(kinds)
     parts = [f for f in (form_of(part, canon, inner, (*around, x)) for part in x) if f is not None]
     return Several(type(x), tuple(parts)) if parts and len(parts) == len(x) else None
+
+
+def row_of(
+    x: Any, canon: Callable[[Dim], Dim], inner: Callable[[Any], Form | Unfilled | None], around: tuple[Any, ...]
+) -> Dicts | None:
+    """The form of a list of a few items that are not alike; None for what is no such list."""
+    values = form_of(tuple(x), canon, inner, around) if type(x) is list and 0 < len(x) <= MOST_IN_ROW else None
+    return Dicts(tuple(range(len(x))), values, list) if isinstance(values, Several) else None
 
 
 def known_texts(texts: Iterable[str]) -> Texts:
@@ -325,7 +340,7 @@ def with_sizes(form: Form, env: Mapping[Sym, Dim]) -> Form:
     if isinstance(form, Lists):
         return form if isinstance(form.item, Unfilled) else Lists(with_sizes(form.item, env))
     if isinstance(form, Dicts):
-        return Dicts(form.keys, with_sizes(form.values, env))  # type: ignore[arg-type]
+        return Dicts(form.keys, with_sizes(form.values, env), form.of)  # type: ignore[arg-type]
     if isinstance(form, Elements):
         return Elements(form.element, tuple(substitute(d, env) for d in form.shape))
     if isinstance(form, Ragged):
@@ -373,7 +388,8 @@ class InnerList:
 
 
 class InnerDict(InnerList):
-    """The class of references to dicts that are items of lists; `pool` is their form."""
+    """The class of references to dicts, or lists of items that are not alike, that are items of lists; `pool` is their
+    form."""
 
 
 class Moved:
@@ -387,8 +403,13 @@ def is_inner(x: object) -> TypeGuard[Record]:
 
 
 def is_row(x: object) -> TypeGuard[Record]:
-    """Whether a value is a reference to a dict that is an item of a list."""
+    """Whether a value is a reference to a dict, or a list of items that are not alike, that is an item of a list."""
     return isinstance(x, Record) and issubclass(x.kind, InnerDict)
+
+
+def row_type(x: Record) -> type:
+    """The class that eager has for such an item: dict or list."""
+    return x.kind.pool.of  # type: ignore[attr-defined, no-any-return]
 
 
 def mark_in(held: Any) -> Record | None:
@@ -411,7 +432,9 @@ def moved_to(r: Any, x: Any) -> Any:
 
 def is_list(x: object) -> bool:
     """Whether a value is a list, or stands for one."""
-    return type(x) is list or (is_inner(x) and not is_row(x)) or (is_growing(x) and python_of(x) is list)
+    if is_inner(x):
+        return not is_row(x) or row_type(x) is list
+    return type(x) is list or (is_growing(x) and python_of(x) is list)
 
 
 def form_in(x: Record) -> Form:
@@ -527,6 +550,10 @@ class Growth:
         is of float64, and has one axis."""
         self.found_unsure: set[Location] = set()
         """Those of the next tracing."""
+        self.stepped: frozenset[Location] = frozenset()
+        """Where iterators are made from which items are taken here and there (interpreter/lists/cursors)."""
+        self.found_stepped: set[Location] = set()
+        """Those of the next tracing."""
         self.unlike = False
         """Whether the refusal that is on its way says that a value is of one type or another."""
         self.made = False
@@ -558,6 +585,9 @@ class Growth:
         self.assumes_items = False
         """Whether such lists are taken to have items, for what works with either type cannot be traced; the program
         refuses one without."""
+        self.mixed = self.as_rows = False
+        """Whether lists that are items have numbers of several types; whether each place in those that are short has a
+        type of its own (interpreter/lists/rows)."""
         self.any_lengths = True
         """Whether lists may hold arrays of any length."""
         self.loops_return = self.returns_after_loops = False
@@ -606,6 +636,15 @@ class Growth:
         self.begin()
         return True
 
+    def take_as_rows(self) -> bool:
+        """Begins a tracing in which lists of numbers that are items have a type for each place, after one that was
+        refused; whether there are such."""
+        if self.as_rows or not self.mixed:
+            return False
+        self.as_rows, self.found, self.found_widened = True, {}, {}
+        self.begin()
+        return True
+
     def enter(self, bindings: Mapping[Sym, Any], canon: Callable[[Dim], Dim]) -> bool:
         """Begins a tracing, with symbols of its own; whether arrays are known to be in such lists."""
         now = {binding: s for s, binding in bindings.items()}
@@ -630,8 +669,8 @@ class Growth:
 
     def class_of_inner(self, item: Form | Unfilled) -> type[InnerList]:
         """The class of references to lists of such items; its name is for messages."""
-        of_dicts = isinstance(item, Dicts)
-        made = type("dict" if of_dicts else "list", (InnerDict if of_dicts else InnerList,), {"pool": item})
+        name, base = (item.of.__name__, InnerDict) if isinstance(item, Dicts) else ("list", InnerList)
+        made = type(name, (base,), {"pool": item})
         return self.inner_classes.setdefault(item, made)
 
     def widen(self, old: Form | Unfilled, new: Form) -> None:
@@ -646,7 +685,7 @@ class Growth:
         if isinstance(item, Lists):
             return Lists(self.settled(item.item))
         if isinstance(item, Dicts):
-            return Dicts(item.keys, self.settled(item.values))
+            return Dicts(item.keys, self.settled(item.values), item.of)
         return Several(item.of, tuple(map(self.settled, item.parts))) if isinstance(item, Several) else item
 
     def class_of(
@@ -745,7 +784,7 @@ class Growth:
         """Whether the next tracing would know anything new."""
         if self.found_nested != self.nested or self.found_widened != self.widened:
             return True
-        if self.found_arguments != self.arguments:
+        if self.found_arguments != self.arguments or not self.found_stepped <= self.stepped:
             return True
         return self.news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
 
@@ -759,5 +798,6 @@ class Growth:
         self.widened, self.arguments = dict(self.found_widened), dict(self.found_arguments)
         self.found = {place: frozenset(map(self.settled, forms)) for place, forms in self.found.items()}
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
+        self.stepped |= self.found_stepped
         self.unsure, self.unlike, self.unordered = self.unsure | self.found_unsure, False, False
         return changed

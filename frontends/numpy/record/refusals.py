@@ -47,7 +47,7 @@ ATTRIBUTES = {
 CONTAINS = "np.any(a == x) for an array, x == y or x == z for numbers"
 ATTRIBUTE_SET = ("an attribute is set in a traced function", "return the value, and set it outside")
 """Reason and rewrite for a store to an attribute."""
-FLAT_STORE = ("a store to a.flat at places that are an array", "np.put(a, places, x)")
+FLAT_STORE = ("a store to a.flat by an index that is no array of ints", "np.put(a, places, x)")
 """Reason and rewrite for a store through a flat iterator."""
 PARAMETERS = {
     "out": "store the result: out[...] = f(a, b)",

@@ -181,6 +181,67 @@ def next_of(items: Any, default: Any) -> Any:
     return default
 
 
+def next_taken(items: Any, default: Any) -> Any:
+    """next(items, *default)."""
+    for x in items:
+        return x
+    if default:
+        return default[0]
+    raise StopIteration
+
+
+def pairwise_of(items: Any) -> Any:
+    """itertools.pairwise of a list that does not change meanwhile."""
+    return ((items[k], items[k + 1]) for k in range(len(items) - 1))
+
+
+def accumulate_of(items: Any, f: Any) -> Any:
+    """itertools.accumulate(items, f) of a list."""
+    if len(items) > 0:
+        total = items[0]
+        yield total
+        for k in range(1, len(items)):
+            total = f(total, items[k])
+            yield total
+
+
+def accumulate_from(items: Any, f: Any, total: Any) -> Any:
+    """itertools.accumulate(items, f, initial=total)."""
+    yield total
+    for x in items:
+        total = f(total, x)
+        yield total
+
+
+def plus(a: Any, b: Any) -> Any:
+    """a + b."""
+    return a + b
+
+
+def groupby_of(items: Any, key: Any) -> Any:
+    """itertools.groupby(items, key) of a list or array."""
+    n, start = len(items), 0
+    if n > 0:
+        last = key(items[0])
+        check_no_nan(last)
+        now = last
+        while start < n:
+            stop = start + 1
+            while stop < n:
+                now = key(items[stop])
+                check_no_nan(now)
+                if now != last:
+                    break
+                stop += 1
+            yield last, iter(items[start:stop])
+            start, last = stop, now
+
+
+def itself(x: Any) -> Any:
+    """x."""
+    return x
+
+
 def first_given(it: Any, default: Any) -> Any:
     """next(it, *default) of a generator function's, of which nothing more is taken."""
     found, there = default[0] if default else None, False

@@ -212,6 +212,16 @@ def fill_diagonal(a: Any, val: Any, wrap: Any = False) -> None:
         a[(i,) * a.ndim] = values[i % len(values)]
 
 
+def store_flat_at(a: Any, places: Any, value: Any) -> None:
+    """`a.flat[places] = value` of an array of ints: the elements of `value` in turn, as often as they are needed."""
+    check_writable(a)
+    check_apart(a, value)
+    check_apart(a, places)
+    values = np.ravel(value if isinstance(value, (np.ndarray, np.generic)) else np.array(value, a.dtype))
+    if len(values) > 0:
+        np.put(a, np.ravel(places), values.astype(a.dtype, copy=False))
+
+
 def store_flat(a: Any, key: Any, value: Any) -> None:
     """`a.flat[key] = value` of a slice: the elements of `value` in turn, as often as they are needed
     (iter_ass_subscript of numpy/_core/src/multiarray/iterators.c)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
@@ -13,7 +14,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_it_is
 from tracebuf.frontends.numpy.call import talk
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import arrays, growing, order
+from tracebuf.frontends.numpy.interpreter.lists import arrays, cursors, growing, order
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, reversed_of
 from tracebuf.frontends.numpy.record.callees import made_text
 from tracebuf.frontends.numpy.record.growing import (
@@ -35,6 +36,8 @@ METHODS: dict[str, Callable[..., Any]] = {**growing.METHODS, **order.METHODS}
 """By name of the method of a list: its handler."""
 ITERATING = (sum, min, max, any, all, enumerate, zip, map, filter, reduce)
 """Builtins that go through the items of a list once, at once or while nothing has changed it."""
+HANDED_ON = (itertools.groupby,)
+"""Those that take such lists as they are."""
 
 
 def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
@@ -104,6 +107,8 @@ def truth(i: Evaluator, node: ast.AST, x: Record) -> Any:
 def takes(function: Any, given: Sequence[Any]) -> bool:
     """Whether a call is one of those made here: with such lists among its arguments. What takes the items of a list in
     turn takes one whose items are such lists as it takes any."""
+    if any(function is f for f in HANDED_ON):
+        return False
     if any(function is f for f in ITERATING):
         return any(map(is_growing, given))
     return arrays.among(given)
@@ -146,6 +151,12 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if by_key and kwargs["key"] is not None and is_growing(first):
         given = [first, function is max, f"{function.__name__}{NO_ITEMS}", kwargs["key"]]
         return growing.item(i, node, first, i.call_function(prelude.place_of_extreme, given, {}))
+    if function is iter and len(args) == 1 and not kwargs and is_growing(first):
+        return cursors.begin(i, "iterator", growing.items(i, first), of=first)
+    if function is itertools.pairwise and len(args) == 1 and not kwargs and is_growing(first):
+        return i.call_function(prelude.pairwise_of, [first], {})
+    if function is itertools.accumulate and is_growing(first):
+        return accumulated(i, *args, **kwargs)
     direct = ITERATING if isinstance(function, type) or callable(function) else ()
     if any(function is f for f in direct):
         return i.call(node, function, [growing.iterator(i, x) for x in args], kwargs)
@@ -153,3 +164,11 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return arrays.call(i, node, function, args, kwargs)
     name = getattr(function, "__name__", "this")
     raise i.refuse(node, f"a call of {name} with a list whose length is only known at run time", "use np.array(x)")
+
+
+def accumulated(i: Evaluator, items: Any, func: Any = None, *, initial: Any = None) -> Any:
+    """itertools.accumulate(items, func, initial=initial) of such a list."""
+    f = prelude.plus if func is None else func
+    if initial is None:
+        return i.call_function(prelude.accumulate_of, [items, f], {})
+    return i.call_function(prelude.accumulate_from, [items, f, initial], {})

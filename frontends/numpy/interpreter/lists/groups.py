@@ -13,12 +13,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import hashing
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, keyed, references
 from tracebuf.frontends.numpy.interpreter.lists.items import check_item, common, unify_forms
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.paths.iteration import Items
+from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched
+from tracebuf.frontends.numpy.record.conditions import either, negation
 from tracebuf.frontends.numpy.record.growing import (
     ARRAYS,
     NOTHING,
@@ -34,9 +36,12 @@ from tracebuf.frontends.numpy.record.growing import (
 )
 from tracebuf.frontends.numpy.record.heap import GroupRef, Groups, Record
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.values import INT
+from tracebuf.frontends.numpy.record.values import INT, PyBool
 from tracebuf.ir.dims import Dim
 from tracebuf.location import Location
+
+GROWS = "a list of a defaultdict(list) gets items in a loop over it"
+"""Reason of a refusal."""
 
 
 def begin(i: Evaluator, node: ast.AST, label: Location) -> Record:
@@ -110,6 +115,40 @@ def listing(i: Evaluator, node: ast.AST, x: Any) -> Any:
     return made
 
 
+def walked(i: Evaluator, node: ast.AST, x: GroupRef) -> Items:
+    """What a `for` over a list goes through: a copy, whose list has as many items after each iteration."""
+    it, held = growing.items(i, made := listing(i, node, x)), x.of.fields["held"]
+    before: list[Any] = []
+
+    def get(k: Dim) -> Any:
+        before[:] = [size(held), *columns(held)]
+        return it.get(k)
+
+    def check(goes_on: bool | PyBool) -> None:
+        if goes_on is False or all(a is b or a == b for a, b in zip(before, [size(held), *columns(held)])):
+            return
+        same = i.truth(node, i.compared(node, "Eq", length(i, node, x), growing.length(made)))
+        if isinstance(same, PyBool):
+            value = same.value if goes_on is True else either(i.r, same.value, negation(i.r, goes_on.value))
+            i.r.check(value, UnsupportedError, GROWS)
+
+    return Items(it.count, it.get, it.held, Watched(x.of, get, check))
+
+
+def steady(i: Evaluator, node: ast.AST, x: GroupRef) -> OneShotIterator:
+    """An iterator over a list, while none of the dict gets items."""
+    it, held = growing.items(i, listing(i, node, x)), x.of.fields["held"]
+    before = [size(held), *columns(held)]
+
+    def get(k: Dim) -> Any:
+        if any(a is not b and a != b for a, b in zip(before, [size(held), *columns(held)])):
+            raise i.r.refuse(GROWS, "loop over a copy: for x in list(d[k])")
+        return it.get(k)
+
+    found = Items(it.count, get, it.held)
+    return OneShotIterator("iterator", lambda _: found, i.r.frame)
+
+
 def length(i: Evaluator, node: ast.AST, x: GroupRef) -> Any:
     """len(x)."""
     return i.call_function(hashing.size_of_list, [x.of, known_number(i, node, x)], {})
@@ -176,13 +215,17 @@ DICT: dict[str, Callable[..., Any]] = {name: keyed.view(name) for name in ("item
 """By name of the method of such a dict: its handler."""
 LIST = (len, list, tuple, sorted, sum, min, max, any, all, enumerate, zip, map, filter, reversed, set, dict)
 """Functions of Python's that read lists."""
+IN_TURN = (enumerate, zip, map, filter)
+"""Those that take items in turn, later."""
 
 
 def given(i: Evaluator, node: ast.AST, function: Any, values: list[Any]) -> list[Any]:
     """The arguments of a function that is not the user's, with lists in the place of references to such."""
     if any(isinstance(x, GroupRef) or is_inner(x) for x in values):
         numpys = (getattr(function, "__module__", "") or "").startswith("numpy")
-        if not numpys and not any(function is f for f in (*LIST, isinstance, type, bool)):
+        if not numpys and not any(function is f for f in (*LIST, *IN_TURN, isinstance, type, bool)):
             name = getattr(function, "__name__", "this")
             raise i.refuse(node, f"a call of {name} with a list that is an item of another", "use list(d[k])")
+    if any(function is f for f in IN_TURN):  # each item is read when its turn comes
+        return [x if is_inner(x) else steady(i, node, x) if isinstance(x, GroupRef) else x for x in values]
     return [listing(i, node, x) for x in values]

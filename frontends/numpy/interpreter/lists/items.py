@@ -128,10 +128,10 @@ def unify_lists(r: Recorder, a: Lists, b: Lists) -> Lists | None:
 
 def unify_dicts(r: Recorder, a: Dicts, b: Dicts) -> Dicts | None:
     """The form of dicts of either of two forms: from the next tracing on they are of one."""
-    values = unify_forms(r, a.values, b.values) if a.keys == b.keys else None
+    values = unify_forms(r, a.values, b.values) if a.keys == b.keys and a.of is b.of else None
     if not isinstance(values, Several):
         return None
-    found = Dicts(a.keys, values)
+    found = Dicts(a.keys, values, a.of)
     for x in (a, b):
         r.growth.widen(x, found)
     return found
@@ -212,6 +212,8 @@ def into_columns(i: Evaluator, item: Any, form: Form, in_dict: bool = False) -> 
     found: list[Any] = []
     for x, kind in zip(values_in(item, form), parts_of(form)):
         if isinstance(kind, (Lists, Dicts)):
+            if isinstance(kind, Lists) and isinstance(kind.item, Dicts):
+                raise i.r.refuse("lists of lists of dicts, or of items that are not alike", "use tuples, or arrays")
             found.append(i.number_of_list(x, kind.item if isinstance(kind, Lists) else kind))
             continue
         if isinstance(kind, ARRAYS):

@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.identity import container_identity
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, reversed_of
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import NestedFunction, Text
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
@@ -59,6 +60,8 @@ from tracebuf.location import Location
 MISSING = object()
 """Stands for an argument that is not given."""
 DICTS = "make the keys ints, texts or tuples of such, the values numbers, arrays or tuples of such, of one type each"
+MOST_GIVEN = 256
+"""The most items of a dict of the caller's that is one by run-time keys: each is put in by code of its own."""
 ORDERLESS = (set, frozenset, sorted, len, sum, min, max, any, all)
 """Functions of a set whose results do not depend on the order of its items, which are ints."""
 SIMPLE = (int, float, bool)
@@ -82,8 +85,20 @@ def is_known_key(i: Evaluator, key: Any) -> bool:
 def note(i: Evaluator, d: dict[Any, Any], *pair: Any) -> None:
     """Notes that a dict of known keys meets a key, with its value, that only the run time knows."""
     known = i.r.heap.find(d)
-    if known is not None and type(d) is dict and isinstance(known.label, Location):
-        i.r.growth.note(known.label, [*d.items(), *([pair] if pair else [])])
+    if known is None or type(d) is not dict:
+        return
+    items = [*d.items(), *([pair] if pair else [])]
+    if isinstance(known.label, Location) or (i.r.heap.number(d) is not None and may_be_given(i, items)):
+        i.r.growth.note(known.label, items)
+
+
+def may_be_given(i: Evaluator, items: list[Any]) -> bool:
+    """Whether a dict of the caller's with these items may be one by run-time keys."""
+    forms = [i.r.growth.form_of(item) for item in items]
+    form = common(i.r, frozenset(f for f in forms if f is not None)) if None not in forms else None
+    if not isinstance(form, Several) or len(items) > MOST_GIVEN:
+        return False
+    return are_keys(form.parts[0]) and not any(map(growing_lists, form.parts))
 
 
 def key_form(x: Record) -> Form:
@@ -103,12 +118,17 @@ def check_forms(i: Evaluator, node: ast.AST, form: Several) -> None:
     if not form.parts:
         return
     key = form.parts[0]
-    tuples = isinstance(key, Several) and (key.of is not tuple or any(isinstance(p, Several) for p in key.parts))
-    if tuples or not all(map(is_key, parts_of(key))):
+    if not are_keys(key):
         raise i.refuse(node, f"a dict or set whose keys are {key.words}, known at run time only", DICTS)
     if any(growing_lists(p) for p in form.parts[1:]):
         i.r.growth.found_nested = True
         raise i.refuse(node, f"a dict by run-time keys whose values are {form.parts[1].words}", DICTS)
+
+
+def are_keys(form: Form) -> bool:
+    """Whether what has a form may be a key: a number, a text, or a tuple of such."""
+    tuples = isinstance(form, Several) and (form.of is not tuple or any(isinstance(p, Several) for p in form.parts))
+    return not tuples and all(map(is_key, parts_of(form)))
 
 
 def is_key(form: Form) -> bool:
@@ -149,6 +169,23 @@ def begin(
     for item in given:
         put(i, node, made, item)
     return made
+
+
+def given(i: Evaluator, tops: Sequence[Any]) -> list[Any]:
+    """The arguments of a call, with dicts by run-time keys for those dicts in which such keys are looked for."""
+    made: ByIdentity[Any, Any] = ByIdentity()
+    for x in tops:
+        forms = i.r.growth.arguments.get(number) if (number := i.r.heap.number(x)) is not None else None
+        if forms is None or type(x) is not dict or x in made:
+            continue
+        form = common(i.r, forms)
+        if isinstance(form, Several):
+            made[x] = empty(i, ast.Pass(), form, dict)
+            for item in x.items():
+                put(i, ast.Pass(), made[x], item)
+            i.r.heap.stand_for(made[x], x)
+            i.r.heap.known[made[x]].changed = None
+    return [made.get(x, x) for x in tops]
 
 
 def begin_with_default(i: Evaluator, node: ast.AST, label: Location, default: Any) -> Record:
@@ -208,6 +245,14 @@ def hashed(i: Evaluator, node: ast.AST, x: Record, key: Any) -> list[Any]:
     return [number for part, form in zip(parts, forms, strict=True) for number in searched(i, node, part, form)]
 
 
+def are_apart(a: Form | None, b: Form) -> bool:
+    """Whether no key of one form equals one of another: a tuple no number, a text no number."""
+    if isinstance(a, Several) and isinstance(b, Several) and a.of is b.of is tuple:
+        return len(a.parts) != len(b.parts) or any(map(are_apart, a.parts, b.parts))
+    sorts = [tuple if isinstance(f, Several) and f.of is tuple else type(f) for f in (a, b)]
+    return sorts[0] is not sorts[1] and all(sort in (tuple, Texts, Kind) for sort in sorts)
+
+
 def searched(i: Evaluator, node: ast.AST, x: Any, form: Form) -> list[NpScalar]:
     """A part of a key as the numbers that are looked for, Python's or NumPy's alike; a NaN is found by its identity."""
     r = i.r
@@ -233,7 +278,7 @@ def key_columns(x: Record, held: Sequence[Any]) -> list[Any]:
 
 def number_of(i: Evaluator, node: ast.AST, x: Record, key: Any) -> Any:
     """The number of the item with a key; -1 if there is none."""
-    if form_in(x) is NOTHING:
+    if form_in(x) is NOTHING or are_apart(i.r.growth.form_of(key), key_form(x)):
         return -1
     given = [x.fields[TABLE], key_columns(x, columns(x)), hashed(i, node, x, key)]
     return i.call_function(hashing.number_of, given, {})

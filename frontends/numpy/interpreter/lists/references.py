@@ -28,13 +28,15 @@ from tracebuf.frontends.numpy.interpreter.lists import rows as dict_rows
 from tracebuf.frontends.numpy.interpreter.lists.items import check_item as form_of_item
 from tracebuf.frontends.numpy.interpreter.lists.items import common, into_columns, unify_forms
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
-from tracebuf.frontends.numpy.paths.iteration import Items
+from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, reversed_of
 from tracebuf.frontends.numpy.record.growing import (
+    MOST_IN_ROW,
     Dicts,
     Elements,
     Form,
     Lists,
     Moved,
+    OneOf,
     Ragged,
     Regrow,
     Unfilled,
@@ -51,7 +53,7 @@ from tracebuf.frontends.numpy.record.growing import (
 )
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises
-from tracebuf.frontends.numpy.record.values import INT, ArrayRef, is_traced
+from tracebuf.frontends.numpy.record.values import INT, ArrayRef, Kind, is_traced
 from tracebuf.ir.dims import Dim, add, sub
 from tracebuf.ir.types import I1
 from tracebuf.location import Location
@@ -121,7 +123,9 @@ def form_of_items(i: Evaluator, x: Any) -> Form | Unfilled | None:
         place = i.r.loc if known is None else known.label
         return i.r.growth.settled(Unfilled(place)) if isinstance(place, Location) else None
     forms = [i.r.growth.form_of(moved_to(i.r, item)) for item in x]
-    return common(i.r, frozenset(f for f in forms if f is not None)) if None not in forms else None
+    found = common(i.r, frozenset(f for f in forms if f is not None)) if None not in forms else None
+    i.r.growth.mixed |= isinstance(found, (Kind, OneOf)) and len(set(forms)) > 1
+    return None if i.r.growth.as_rows and isinstance(found, (Kind, OneOf)) and len(x) <= MOST_IN_ROW else found
 
 
 def pool_form(x: Record) -> Form | Unfilled:
@@ -306,7 +310,7 @@ def listing(i: Evaluator, node: ast.AST, x: Any) -> Any:
 def items(i: Evaluator, x: Record) -> Items | list[Any]:
     """What a loop over the list goes through; the lengths of such lists may not change meanwhile."""
     if is_row(x):
-        return list(dict_rows.form_of(x).keys)
+        return dict_rows.items(i, x)
     if isinstance(pool_form(x), Unfilled):
         return []
     pool = pool_of(i, x)
@@ -324,6 +328,14 @@ def items(i: Evaluator, x: Record) -> Items | list[Any]:
         return growing.at(i, held, columns(held), as_int_value(add(begin, k)))
 
     return Items(count, get)
+
+
+def iterator(i: Evaluator, node: ast.AST, x: Record, backwards: bool) -> OneShotIterator:
+    """iter(x) or reversed(x)."""
+    found = i.iterable(node, x)
+    if backwards:
+        found = reversed_of(i.r, found)
+    return OneShotIterator("reversed" if backwards else "iterator", lambda _: found, i.r.frame)
 
 
 def rows(i: Evaluator, node: ast.AST, x: Record) -> Record:
@@ -362,7 +374,7 @@ def concatenated(i: Evaluator, x: Record) -> Any:
 def unpacked(i: Evaluator, node: ast.AST, x: Record, n: int) -> list[Any]:
     """The items, for n targets."""
     if is_row(x):
-        return list(dict_rows.form_of(x).keys)
+        return list(dict_rows.items(i, x))
     i.call_function(referred.check_count, [pool_of(i, x).fields["size"], number(x), n], {})
     return [read(i, node, x, k) for k in range(n)]
 
@@ -378,6 +390,7 @@ def check_item(i: Evaluator, node: ast.AST, x: Record, item: Any) -> None:
         return
     wider = common(i.r, frozenset((form, found))) if wider is None else wider
     if wider is not None:
+        i.r.growth.mixed |= isinstance(wider, (Kind, OneOf))
         i.r.growth.widen(form, wider)
     if i.r.growth.found_widened != i.r.growth.widened:
         raise Regrow
@@ -414,12 +427,25 @@ def append(i: Evaluator, node: ast.AST, x: Record, item: Any, /) -> None:
 
 def extend(i: Evaluator, node: ast.AST, x: Record, more: Any, /) -> None:
     """x.extend(more)."""
+    if is_row(x):
+        raise i.refuse(node, "a list of items that are not alike, which is an item of a list, grows", "make a new one")
     known = more if type(more) in (list, tuple) else None
     if known is None:
         changing(growing.extend)(i, node, x, listing(i, node, more))
         return
     for item in known:
         append(i, node, x, item)
+
+
+def repeat(i: Evaluator, node: ast.AST, x: Record, times: Any) -> None:
+    """x *= times."""
+    if is_row(x):
+        raise i.refuse(node, "a list of items that are not alike, which is an item of a list, grows", "make a new one")
+    if isinstance(pool_form(x), Unfilled):
+        raise i.refuse(node, "an empty list that is an item is changed otherwise", "append to it")
+    made = growing.repeated(i, node, listing(i, node, x), times)
+    held = pool_of(i, x).fields["held"]
+    i.call_function(referred.replace, [held, *counts(i, x), number(x), made], {})
 
 
 def pop(i: Evaluator, node: ast.AST, x: Record, index: Any = -1, /) -> Any:
