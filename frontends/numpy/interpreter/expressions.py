@@ -45,7 +45,7 @@ from tracebuf.frontends.numpy.interpreter import (
 from tracebuf.frontends.numpy.interpreter.comprehensions import Comprehensions
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, picked, references
+from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, heaps, keyed, picked, references, sets
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
@@ -282,6 +282,7 @@ class Expressions(Comprehensions):
             self.r, records.iterator_of(self, node, value)
         )
         if it is None:
+            dicts.note_order(self, value)
             reason = f"iterating over a {refusals.name_of(value)} is not supported"
             raise self.refuse(node, reason, "use range(...), an array, a tuple or a list")
         return it
@@ -335,7 +336,7 @@ class Expressions(Comprehensions):
         a, b = operators.as_sets(a, b)
         if name != "MatMult":
             check_steady(self.r, a, b)
-        if (found := keyed.operate(self, node, name, a, b)) is not NotImplemented:
+        if (found := sets.operate(self, node, name, a, b)) is not NotImplemented:
             return found
         a = settled(self.r, a) if name == "Mod" else a
         if isinstance(a, str) and name == "Mod":
@@ -1020,7 +1021,7 @@ class Expressions(Comprehensions):
             return records.define_tuple(self, node, args, kwargs)
         if function is deque:
             return deques.call(self, node, args, kwargs)
-        for call in (heaps.call, keyed.make):
+        for call in (heaps.call, sets.make, keyed.make):
             if (found := call(self, node, function, args, kwargs)) is not NotImplemented:
                 return found
         if function is defaultdict and len(args) == 1 and not kwargs and args[0] is list:

@@ -33,7 +33,7 @@ from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, 
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions, condition_in
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
-from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references, sets
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
@@ -78,6 +78,7 @@ from tracebuf.frontends.numpy.record.growing import (
     is_growing,
     is_inner,
     is_keyed,
+    is_list,
     mark_in,
     moved_to,
     python_of,
@@ -519,6 +520,7 @@ class Statements(Expressions, Protected):
         if type(old) is ArrayRef and is_plain(right) and name != "MatMult":
             return self.changed(name, old, right)
         right = groups.listing(self, ast.Pass(), right) if isinstance(old, ArrayRef) else right
+        right = keyed.given_out(self, ast.Pass(), right) if name == "Add" and is_list(old) else right
         if isinstance(old, ArrayRef) and is_growing(right) and python_of(right) in (list, tuple):
             right = list_arrays.beside(self, ast.Pass(), old, right)[1]
         if isinstance(old, GroupRef) and name == "Add":
@@ -528,9 +530,9 @@ class Statements(Expressions, Protected):
             references.extend(self, ast.Pass(), old, right)
             return old
         if is_keyed(old):
-            return keyed.augmented(self, ast.Pass(), name, old, right)
+            return sets.augmented(self, ast.Pass(), name, old, right)
         if isinstance(old, set):
-            dicts.note_change(self, old, "update" if name == "BitOr" else "")
+            dicts.note_change(self, old, "update" if name in sets.OPERATORS else "")
             raise self.r.refuse("a set is changed in place", "a new one: s = s | t")
         check_one_type(self.r, old)
         if is_growing(old) and python_of(old) is tuple:
