@@ -27,7 +27,7 @@ MADE = [
     "s.difference(b.tolist())", "s.difference(t, [1])", "s.intersection(t)", "s.intersection(b.tolist(), [1, 3])",
     "s.symmetric_difference(t)", "s.symmetric_difference(b.tolist())", "set(s)", "s.copy()", "s | s", "s & s", "s - s",
     "set(dict.fromkeys(b.tolist()))", "s.union(dict.fromkeys(b.tolist()))", "s.difference(dict.fromkeys(b.tolist()))",
-    "s.intersection(dict.fromkeys(b.tolist()))", "s ^ s", "set().union(t)", "set().union(b.tolist(), t)", "s.union()",
+    "s.intersection(dict.fromkeys(b.tolist()))", "s ^ s", "s ^ t ^ {5, 6}", "(s - t) ^ (t - s)", "set().union(t)", "set().union(b.tolist(), t)", "s.union()",
     "{1, 98, 300} | t", "{3, 8} - t", "t - {3, 8}", "{40, 104, 9} & t", "{1, 5, 34, 67} ^ t", "set(range(40)) - t",
 ]  # fmt: skip
 
@@ -154,6 +154,28 @@ def of_floats(x):
     return list(s), sum(s)
 
 
+def written_out(a):
+    s, d, few = set(a.tolist()), {}, []
+    for x in a.tolist():
+        d[x] = 1
+        if x > 3:
+            few.append(x)
+    return [*s], (*s,), [*d], list({*few}), (*few,), next(iter(s)), next(iter(d), 5)
+
+
+def sieved(n):
+    left, p = set(range(2, n)), 2
+    while p * p < n:
+        left -= set(range(p * p, n, p))
+        p += 1
+    return sorted(left), set.union(left, left) == left, sorted(set.intersection(left, {2, 3, 4}))
+
+
+def of_frozensets(a):
+    s, keep = set(a.tolist()), frozenset((1, 3, 5))
+    return sorted(s & keep), len(s | keep), sorted(s - keep)
+
+
 R = np.random.default_rng(5)
 GRAPH = R.random((24, 24)) < 0.08
 FLOATS = np.array([0.5, -0.0, 1e300, 1e-310, 5e-324, np.inf, -np.inf, -1.0, 2.0**61, -0.1, 3.0, 1e18, -1e18, 7.25, 0.1])
@@ -161,6 +183,7 @@ PROGRAMS = [
     (searched, (GRAPH | GRAPH.T, 3)), (components, (GRAPH | GRAPH.T,)), (nearest_first, (R.random(12),)),
     (means, (R.integers(-3, 9, 30) * 8, R.random(30))), (consumed, (DIGITS,)), (of_pairs, (DIGITS,)),
     (of_numpys, (DIGITS,)), (of_floats, (FLOATS,)), (consumed, (EDGES % 2**31,)), (of_numpys, (EDGES[1:7],)),
+    (written_out, (DIGITS,)), (sieved, (40,)), (of_frozensets, (DIGITS,)),
 ]  # fmt: skip
 
 
@@ -228,6 +251,7 @@ def test_what_has_no_certain_order() -> None:
         "s = {'a', 'b'}\n    s.add('c')\n    return [x for x in s]": "no certain order",
         "s = {1, 9, 17}\n    s.add(int(a[0]))\n    return [x for x in s]": "no certain order",
         "s = set(a.tolist())\n    for x in s:\n        s.discard(x)": "taken out of a set in a loop over it",
+        "return frozenset((1, 2)) & set(a.tolist())": "a frozenset of what only the run time knows",
         "s = set(a.tolist())\n    t = set(b.tolist())\n    u = s if a[0] > 2 else t\n    s |= u": "",
     }
     for text, reason in refused_by.items():
@@ -239,3 +263,10 @@ def test_items_that_are_added_in_a_loop_over_a_set() -> None:
         text = f"def f(a, v):\n    s = set(a.tolist())\n    for x in s:\n        s.add(v){last}\n    return len(s)"
         for v in (3, 333):
             agree(program(text), DIGITS, v)
+
+
+def test_the_first_of_nothing() -> None:
+    f = program("def f(a):\n    s = set()\n    for x in a.tolist():\n        if x > 99:\n            s.add(x)\n"
+                "    return next(iter(s))")  # fmt: skip
+    agree(f, OTHERS)
+    agree(f, OTHERS[:2])

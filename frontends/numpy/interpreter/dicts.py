@@ -433,8 +433,14 @@ def is_of_python(function: Any) -> bool:
 def call_with_sets(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A call that makes a set, or takes one; NotImplemented for other calls."""
     if (function is set or function is frozenset) and not kwargs and len(args) < 2:
-        known = args and isinstance(args[0], (set, frozenset))
-        items = [x for over in args for x in (over if known else i.iterate_static(node, over))]
+        known, place = args and isinstance(args[0], (set, frozenset)), i.at(node)
+        try:
+            items = [x for over in args for x in (over if known else i.iterate_static(node, over))]
+        except UnsupportedError:
+            if function is set:
+                i.r.growth.note_long(place)
+            raise
+        i.at(node)
         return set_of(i, node, function, items)
     given = any(isinstance(x, (set, frozenset)) and not in_order(x) for x in (*args, *kwargs.values()))
     orderless = not kwargs and any(function is one for one in ORDERLESS)  # a key of sorted may tie

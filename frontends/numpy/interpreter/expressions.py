@@ -196,16 +196,29 @@ class Expressions(Comprehensions):
         return self.scope.lookup(name)
 
     def expr_Tuple(self, node: ast.Tuple, env: Env) -> Any:
-        return tuple(self.items(node.elts, env))
+        made = self.written(node.elts, tuple, env)
+        return tuple(made) if type(made) is list else made
 
     def expr_List(self, node: ast.List, env: Env) -> Any:
-        made = self.items(node.elts, env)
+        made = self.written(node.elts, list, env)
+        if type(made) is not list:
+            return made
         with self.r.at(self.r.loc):
             self.at(node)
             return self.own(made)
 
     def expr_Set(self, node: ast.Set, env: Env) -> Any:
-        return dicts.set_of(self, node, set, self.items(node.elts, env))
+        made = self.written(node.elts, set, env)
+        return dicts.set_of(self, node, set, made) if type(made) is list else made
+
+    def written(self, nodes: Sequence[ast.expr], kind: type, env: Env) -> Any:
+        """The items that are written out; or what [*x], (*x,) or {*x} is, where only the run time knows how many."""
+        if len(nodes) != 1 or not isinstance(nodes[0], ast.Starred):
+            return self.items(nodes, env)
+        value = self.expr(nodes[0].value, env)
+        if is_growing(value) or keyed.view_in(value) is not None:
+            return self.call(nodes[0], kind, [value], {})
+        return self.iterate_static(nodes[0], value)
 
     def expr_Dict(self, node: ast.Dict, env: Env) -> Any:
         made: dict[Any, Any] = {}

@@ -428,6 +428,8 @@ def items(i: Evaluator, node: ast.AST, x: Record, sort: str) -> Items | list[Any
             given = [growing.length(x), before, goes_on, "dictionary" if is_ordered(x) else "Set"]
             i.call_function(hashing.check_size, given, {})
 
+    if sort == UNCHECKED:  # for operators of sets, which do not change it
+        return Items(n, get_now, (order,))
     return Items(n, get, () if order is None else (order,), Watched(x, get_now, check))
 
 

@@ -9,7 +9,9 @@ certain: the table says so, and what depends on it raises UnsupportedError then.
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.functions.formulas import hashing, prelude
@@ -31,6 +33,7 @@ from tracebuf.frontends.numpy.record.growing import (
     python_of,
 )
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_groups
+from tracebuf.frontends.numpy.record.raises import call_as
 from tracebuf.frontends.numpy.record.values import INT
 
 OPERATORS = {"BitAnd": "&", "BitOr": "|", "Sub": "-", "BitXor": "^"}
@@ -52,6 +55,7 @@ def as_set(i: Evaluator, node: ast.AST, x: Any, form: Several) -> Record:
         i.r.growth.long.add(place)
         raise Regrow
     made = keyed.empty(i, node, form, set)
+    i.r.heap.known[made].label = replace(i.r.loc, text="operand")  # not that of the result
     for item in x:
         keyed.put(i, node, made, (item,))
     if x:
@@ -146,7 +150,11 @@ def retable(i: Evaluator, node: ast.AST, x: Record, change: Callable[..., Any], 
 
 # -- making
 def make(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """set(x) of a dict, or of what becomes a set by run-time keys here; NotImplemented for any other call."""
+    """set(x) of a dict, or of what becomes a set by run-time keys here, and set.union(s, ...); NotImplemented for any
+    other call."""
+    unbound = isinstance(function, types.MethodDescriptorType) and function.__objclass__ is set
+    if unbound and args and is_set(args[0]) and is_keyed(args[0]) and function.__name__ in METHODS:
+        return call_as(function, METHODS[function.__name__], (i, node, args[0]), args[1:], kwargs)
     if function is not set or kwargs or len(args) != 1:
         return NotImplemented
     known = isinstance(args[0], (dict, set, frozenset)) and i.at(node) in i.r.growth.rolled
@@ -422,6 +430,8 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         raise i.refuse(node, "an operator on a defaultdict(list) by run-time keys", "change it by d[k].append(x)")
     if not (is_keyed(a) or is_keyed(b)) or name not in OPERATORS or not (is_set(a) and is_set(b)):
         return NotImplemented
+    if isinstance(a, frozenset):
+        raise i.refuse(node, "a frozenset of what only the run time knows", "put the set on the left")
     if not is_keyed(a):
         a = operands(i, node, a, b, name != "Sub")[0]
     return BY_OPERATOR[OPERATORS[name]](i, node, a, b)
