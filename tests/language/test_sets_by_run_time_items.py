@@ -27,7 +27,8 @@ MADE = [
     "s.difference(b.tolist())", "s.difference(t, [1])", "s.intersection(t)", "s.intersection(b.tolist(), [1, 3])",
     "s.symmetric_difference(t)", "s.symmetric_difference(b.tolist())", "set(s)", "s.copy()", "s | s", "s & s", "s - s",
     "set(dict.fromkeys(b.tolist()))", "s.union(dict.fromkeys(b.tolist()))", "s.difference(dict.fromkeys(b.tolist()))",
-    "s.intersection(dict.fromkeys(b.tolist()))", "s ^ s", "s ^ t ^ {5, 6}", "(s - t) ^ (t - s)", "set().union(t)", "set().union(b.tolist(), t)", "s.union()",
+    "s.intersection(dict.fromkeys(b.tolist()))", "s ^ s", "s ^ t ^ {5, 6}", "(s - t) ^ (t - s)",
+    "set().union(t)", "set().union(b.tolist(), t)", "s.union()",
     "{1, 98, 300} | t", "{3, 8} - t", "t - {3, 8}", "{40, 104, 9} & t", "{1, 5, 34, 67} ^ t", "set(range(40)) - t",
 ]  # fmt: skip
 
