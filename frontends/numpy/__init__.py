@@ -66,6 +66,7 @@ Where is ...?
     @decorators, lru_cache  `stmt_FunctionDef` of interpreter/statements; interpreter/callables (`cache_of`)
     heapq; dicts, sets      by run-time keys: interpreter/lists/heaps, interpreter/lists/keyed on a hash table,
                             functions/formulas/hashing; tests/language/test_dicts_by_run_time_keys.py
+    a | b, s.pop() of sets  interpreter/lists/sets; tests/language/test_sets_by_run_time_items.py
     texts that loops make   interpreter/texts; what is asked of them: interpreter/text_questions
     print, logging, tqdm    interpreter/talk, call/talk, call/progress; their text: interpreter/texts
     random numbers          functions/host/draws; tests/functions/test_draws.py

@@ -323,7 +323,7 @@ REFUSED = {
     "a str as a key": "d[x] = 1\nx = d['x']",
     "a dict changes in a loop over it": "d[x] = 1\nfor i, k in enumerate(d):\n    d[k + 1] = 1",
     "taken out of a dict in a loop over it": "d[x] = 1\nfor k in d:\n    del d[k]\n    break",
-    "no certain order": "s.add(x)\nfor k in s:\n    x = k",
+    "no certain order": "s.add('a' if x > 2 else 'b')\nfor k in s:\n    x = k",
     "function of NumPy's of a dict": "d[x] = 1\nnp.array(d.values())",
     "uint64": "s.add(np.uint64(x))",
 }

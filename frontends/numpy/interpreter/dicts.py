@@ -20,7 +20,7 @@ from tracebuf.frontends.numpy.functions.formulas import hashing
 from tracebuf.frontends.numpy.functions.python.folds import truth_of_all
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references, rows
+from tracebuf.frontends.numpy.interpreter.lists import deques, groups, growing, keyed, references, rows, sets
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers.scalars import compare, holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, in_order
@@ -378,7 +378,7 @@ def methods_of(x: Any) -> dict[str, Callable[..., Any]]:
         return references.METHODS if not is_row(x) else ROW if row_type(x) is dict else LIST_ROW
     if is_keyed(x):
         python = python_of(x)
-        by_class: dict[type, dict[str, Callable[..., Any]]] = {set: keyed.SET, Counter: keyed.COUNTER}
+        by_class: dict[type, dict[str, Callable[..., Any]]] = {set: sets.METHODS, Counter: keyed.COUNTER}
         return by_class.get(python, keyed.ORDERED if python is OrderedDict else keyed.DICT)
     if is_growing(x):
         python = python_of(x)
@@ -393,6 +393,8 @@ def call(i: Evaluator, node: ast.AST, method: ContainerMethod, args: list[Any], 
     kind = python_of(method.of) if is_growing(method.of) else type(method.of)
     kind = list if isinstance(method.of, GroupRef) or is_inner(method.of) else kind
     kind = dict if is_groups(method.of) else row_type(method.of) if is_row(method.of) else kind
+    if method.name in ("extend", "extendleft"):
+        args = [keyed.given_out(i, node, x) for x in args]
     python = getattr(next((k() for k in OF_PYTHON if kind is k), ()), method.name, None)
     return call_as(python, methods_of(method.of)[method.name], (i, node, method.of), args, kwargs)
 
@@ -410,7 +412,8 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     """The set of some items; raises what Python raises for those that are not hashable."""
     place = i.at(node)
     if kind is set and place in i.r.growth.rolled:
-        return keyed.begin(i, node, set, keyed.label_of(place), [(x,) for x in items])
+        made = keyed.begin(i, node, set, keyed.label_of(place), [(x,) for x in items])
+        return sets.as_written(i, node, made, items) if isinstance(node, ast.Set) else made
     if kind is set:
         keyed.note_keys(i, place, items)
     if any(is_tracers(x) for x in i.flat(items)):
@@ -445,8 +448,15 @@ def in_set(i: Evaluator, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
 
 def note_change(i: Evaluator, x: Any, name: str) -> None:
     """Notes that a set of known items is changed, by a method of this name: it is one by run-time keys then."""
-    if isinstance(x, set) and (place := i.sets.get(x)) is not None and name in keyed.CHANGING:
+    if isinstance(x, set) and (place := i.sets.get(x)) is not None and name in sets.METHODS:
         i.r.growth.long.add(place)
+
+
+def note_order(i: Evaluator, x: Any) -> None:
+    """Notes that the order of a set of known items matters: it is one by run-time keys then, if it has one order."""
+    if isinstance(x, set) and (place := i.sets.get(x)) is not None:
+        if len({type(k) for k in x}) == 1 and all(type(k) in (int, float, tuple) for k in x):
+            i.r.growth.long.add(place)
 
 
 def is_of_python(function: Any) -> bool:
@@ -457,12 +467,20 @@ def is_of_python(function: Any) -> bool:
 def call_with_sets(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A call that makes a set, or takes one; NotImplemented for other calls."""
     if (function is set or function is frozenset) and not kwargs and len(args) < 2:
-        known = args and isinstance(args[0], (set, frozenset))
-        items = [x for over in args for x in (over if known else i.iterate_static(node, over))]
+        known, place = args and isinstance(args[0], (set, frozenset)), i.at(node)
+        try:
+            items = [x for over in args for x in (over if known else i.iterate_static(node, over))]
+        except UnsupportedError:
+            if function is set:
+                i.r.growth.note_long(place)
+            raise
+        i.at(node)
         return set_of(i, node, function, items)
     given = any(isinstance(x, (set, frozenset)) and not in_order(x) for x in (*args, *kwargs.values()))
     orderless = not kwargs and any(function is one for one in ORDERLESS)  # a key of sorted may tie
     if given and is_of_python(function) and not orderless:
         name = getattr(function, "__name__", "this")
+        for x in (*args, *kwargs.values()):
+            note_order(i, x)
         raise i.refuse(node, f"a call of {name} with a set, whose items have no certain order", "use sorted(...) of it")
     return NotImplemented

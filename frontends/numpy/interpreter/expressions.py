@@ -54,6 +54,7 @@ from tracebuf.frontends.numpy.interpreter.lists import (
     keyed,
     picked,
     references,
+    sets,
 )
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
@@ -206,16 +207,29 @@ class Expressions(Comprehensions):
         return self.scope.lookup(name)
 
     def expr_Tuple(self, node: ast.Tuple, env: Env) -> Any:
-        return tuple(self.items(node.elts, env))
+        made = self.written(node.elts, tuple, env)
+        return tuple(made) if type(made) is list else made
 
     def expr_List(self, node: ast.List, env: Env) -> Any:
-        made = self.items(node.elts, env)
+        made = self.written(node.elts, list, env)
+        if type(made) is not list:
+            return made
         with self.r.at(self.r.loc):
             self.at(node)
             return self.own(made)
 
     def expr_Set(self, node: ast.Set, env: Env) -> Any:
-        return dicts.set_of(self, node, set, self.items(node.elts, env))
+        made = self.written(node.elts, set, env)
+        return dicts.set_of(self, node, set, made) if type(made) is list else made
+
+    def written(self, nodes: Sequence[ast.expr], kind: type, env: Env) -> Any:
+        """The items that are written out; or what [*x], (*x,) or {*x} is, where only the run time knows how many."""
+        if len(nodes) != 1 or not isinstance(nodes[0], ast.Starred):
+            return self.items(nodes, env)
+        value = self.expr(nodes[0].value, env)
+        if is_growing(value) or keyed.view_in(value) is not None:
+            return self.call(nodes[0], kind, [value], {})
+        return self.iterate_static(nodes[0], value)
 
     def expr_Dict(self, node: ast.Dict, env: Env) -> Any:
         made: dict[Any, Any] = {}
@@ -302,6 +316,7 @@ class Expressions(Comprehensions):
             self.r, records.iterator_of(self, node, value)
         )
         if it is None:
+            dicts.note_order(self, value)
             reason = f"iterating over a {refusals.name_of(value)} is not supported"
             raise self.refuse(node, reason, "use range(...), an array, a tuple or a list")
         return it
@@ -355,7 +370,7 @@ class Expressions(Comprehensions):
         a, b = operators.as_sets(a, b)
         if name != "MatMult":
             check_steady(self.r, a, b)
-        if (found := keyed.operate(self, node, name, a, b)) is not NotImplemented:
+        if (found := sets.operate(self, node, name, a, b)) is not NotImplemented:
             return found
         a = settled(self.r, a) if name == "Mod" else a
         if isinstance(a, str) and name == "Mod":
@@ -1060,7 +1075,7 @@ class Expressions(Comprehensions):
             return records.define_tuple(self, node, args, kwargs)
         if function is deque:
             return deques.call(self, node, args, kwargs)
-        for call in (heaps.call, keyed.make):
+        for call in (heaps.call, sets.make, keyed.make):
             if (found := call(self, node, function, args, kwargs)) is not NotImplemented:
                 return found
         if function is defaultdict and len(args) == 1 and not kwargs and args[0] is list:

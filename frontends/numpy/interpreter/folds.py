@@ -287,7 +287,9 @@ def nest(generators: list[ast.comprehension], body: list[ast.stmt]) -> ast.For:
 def following(i: Evaluator, node: ast.AST, it: Any, default: Any = dicts.MISSING, /) -> Any:
     """next(it) or next(it, default)."""
     given = default is not dicts.MISSING
-    if isinstance(it, Generator):
+    anew = isinstance(node, ast.Call) and bool(node.args) and isinstance(node.args[0], ast.Call)
+    counted = anew and isinstance(it, OneShotIterator) and it.kind == "dict_keyiterator"
+    if isinstance(it, Generator) or counted:  # of which nothing more can be taken
         return i.call_function(prelude.first_given, [it, (default,) if given else ()], {})
     if is_cursor(it):
         return next_of_cursor(i, it, [default] if given else [])

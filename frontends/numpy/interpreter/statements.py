@@ -34,7 +34,7 @@ from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, 
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions, condition_in
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
-from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, references, sets
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
@@ -87,6 +87,7 @@ from tracebuf.frontends.numpy.record.growing import (
     is_growing,
     is_inner,
     is_keyed,
+    is_list,
     mark_in,
     moved_to,
     python_of,
@@ -562,6 +563,7 @@ class Statements(Expressions, Protected):
         if type(old) is ArrayRef and is_plain(right) and name != "MatMult":
             return self.changed(name, old, right)
         right = groups.listing(self, ast.Pass(), right) if isinstance(old, ArrayRef) else right
+        right = keyed.given_out(self, ast.Pass(), right) if name == "Add" and is_list(old) else right
         if isinstance(old, ArrayRef) and is_growing(right) and python_of(right) in (list, tuple):
             right = list_arrays.beside(self, ast.Pass(), old, right)[1]
         if isinstance(old, GroupRef) and name == "Add":
@@ -574,9 +576,9 @@ class Statements(Expressions, Protected):
             references.repeat(self, ast.Pass(), old, right)
             return old
         if is_keyed(old):
-            return keyed.augmented(self, ast.Pass(), name, old, right)
+            return sets.augmented(self, ast.Pass(), name, old, right)
         if isinstance(old, set):
-            dicts.note_change(self, old, "update" if name == "BitOr" else "")
+            dicts.note_change(self, old, "update" if name in sets.OPERATORS else "")
             raise self.r.refuse("a set is changed in place", "a new one: s = s | t")
         check_one_type(self.r, old)
         if is_growing(old) and python_of(old) is tuple:

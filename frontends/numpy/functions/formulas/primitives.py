@@ -135,6 +135,22 @@ def check_room(r: Recorder, n: Any, most: Any) -> None:
 
 
 @primitive
+def check_sure(r: Recorder, unsure: Any) -> None:
+    """Raises UnsupportedError where the order of a set's items may be another than eager's (`unsure` is 1)."""
+    reason = "iterating over a set, whose items have no certain order"
+    if isinstance(unsure, int):
+        return r.fail(UnsupportedError, reason) if unsure else None
+    r.check(r.compare("eq", unsure.expr, 0), UnsupportedError, reason)
+
+
+@primitive
+def is_float(r: Recorder, x: Any) -> bool:
+    """Whether a number is a float."""
+    kind = kind_of(x)
+    return kind is not None and kind.element.is_float
+
+
+@primitive
 def hash_bits(r: Recorder, x: Any) -> NpScalar:
     """What an int, or a float without its sign if it is 0, is as an int of 64 bits."""
     if kind_of(x) is not None and kind_of(x).element.is_float:  # type: ignore[union-attr]

@@ -5,12 +5,14 @@ Keys are ints, floats, known texts, texts of ints (text_keys), or tuples of such
 hold, but for arrays. A dict is one of Python's while tracing until a key is met that only the run time knows, or a loop
 or a branch changes which keys there are: then the function is traced again, as for growing lists. `Counter`,
 `defaultdict` and `set()` begin as such dicts and sets. A view of one (`items`, `keys`, `values`) becomes a list of its
-items where it is used. What the order of a set's items decides is refused.
+items where it is used. The table of a set is laid out as CPython's, whose items come in the order of its places
+(methods and operators of sets: `sets`); what the order of a set of texts decides is refused.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Callable, Sequence
@@ -52,7 +54,7 @@ from tracebuf.frontends.numpy.record.growing import (
 from tracebuf.frontends.numpy.record.heap import DictView, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.scalar_checks import is_number
-from tracebuf.frontends.numpy.record.values import EITHER, INT, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
+from tracebuf.frontends.numpy.record.values import EITHER, ArrayRef, Env, Kind, NpScalar, PyBool, PyInt, is_traced
 from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import F64, I64
 from tracebuf.location import Location
@@ -64,6 +66,8 @@ MOST_GIVEN = 256
 """The most items of a dict of the caller's that is one by run-time keys: each is put in by code of its own."""
 ORDERLESS = (set, frozenset, sorted, len, sum, min, max, any, all)
 """Functions of a set whose results do not depend on the order of its items, which are ints."""
+UNCHECKED = "unchecked"
+"""The sort of a view of a set's items in order, for what may be as unsure of the order as the set is."""
 SIMPLE = (int, float, bool)
 """What makes the missing items of a defaultdict, and may do so where there is one."""
 ITERATING = (enumerate, zip, map, filter, iter)
@@ -111,6 +115,11 @@ def key_form(x: Record) -> Form:
 def is_ordered(x: Record) -> bool:
     """Whether the order of items is kept: that of a dict's."""
     return issubclass(python_of(x), dict)
+
+
+def is_of_tuples(x: Record) -> bool:
+    """Whether the keys are tuples."""
+    return isinstance(key_form(x), Several)
 
 
 def check_forms(i: Evaluator, node: ast.AST, form: Several) -> None:
@@ -205,18 +214,24 @@ def empty(i: Evaluator, node: ast.AST, form: Several, python: type, default: Any
     check_forms(i, node, form)
     made = growing.begin(i, form, [], i.r.growth.class_of(form, python, None, default))
     if form.parts:
-        made.fields[TABLE] = i.call_function(hashing.new_table, [], {})
+        new = hashing.new_set if python is set else hashing.new_table
+        made.fields[TABLE] = i.call_function(new, [], {})
     return made
 
 
 def copy(i: Evaluator, node: ast.AST, x: Record) -> Record:
     """x.copy()."""
+    if python_of(x) is set and form_in(x) is NOTHING:
+        return begin(i, node, set, label_of(i.r.loc))  # what is put into it is known from earlier tracings
     made = growing.copy(i, node, x)
     if form_in(made) != form_in(x):
         raise i.refuse(node, "a copy of a dict or set by run-time keys that gets items of other types", DICTS)
     made.kind = x.kind
-    if TABLE in x.fields:
+    if TABLE in x.fields and is_ordered(x):
         made.fields[TABLE] = i.call(node, np.copy, [x.fields[TABLE]], {})
+    elif TABLE in x.fields:
+        given = [table_of(i, x), key_columns(x, columns(x)), growing.length(x), is_of_tuples(x)]
+        made.fields[TABLE] = i.call_function(hashing.copied_set, given, {})
     return made
 
 
@@ -280,7 +295,9 @@ def number_of(i: Evaluator, node: ast.AST, x: Record, key: Any) -> Any:
     """The number of the item with a key; -1 if there is none."""
     if form_in(x) is NOTHING or are_apart(i.r.growth.form_of(key), key_form(x)):
         return -1
-    given = [x.fields[TABLE], key_columns(x, columns(x)), hashed(i, node, x, key)]
+    given = [table_of(i, x), key_columns(x, columns(x)), hashed(i, node, x, key)]
+    if not is_ordered(x):
+        return i.call_function(hashing.number_in_set, [*given, is_of_tuples(x)], {})
     return i.call_function(hashing.number_of, given, {})
 
 
@@ -292,6 +309,15 @@ def number_to_read(i: Evaluator, node: ast.AST, x: Record, key: Any) -> Any:
     return i.call_function(hashing.number_to_read, given, {})
 
 
+def table_of(i: Evaluator, x: Record) -> Any:
+    """The table, of which is known that it is in memory, and has places."""
+    table = x.fields[TABLE]
+    i.r.facts.assume_nonneg(sub(4 * growing.LONGEST, table.shape[0]))
+    if not is_ordered(x):
+        i.r.facts.assume_nonneg(sub(table.shape[0], hashing.LEAST + hashing.TAIL))
+    return table
+
+
 # -- changing
 def put(i: Evaluator, node: ast.AST, x: Record, item: tuple[Any, ...], replaces: bool = True) -> None:
     """Adds a key and its value, or a key alone; `replaces`: the value of a key that is there."""
@@ -300,10 +326,15 @@ def put(i: Evaluator, node: ast.AST, x: Record, item: tuple[Any, ...], replaces:
     new = parts(i, node, x, item)
     key, n, count = hashed(i, node, x, item[0]), growing.length_in_memory(i, x), len(key_form(x).types)
     held = growing.change(i, node, x)
-    table, x.fields[TABLE] = x.fields[TABLE], None
-    i.r.facts.assume_nonneg(sub(4 * growing.LONGEST, table.shape[0]))
+    table, x.fields[TABLE] = table_of(i, x), None
     held = [growing.with_room(i, c, n) for c in held]
     keys = key_columns(x, held)
+    if not is_ordered(x):
+        n = growing.on_column(i, hashing.added_to_set, held, keys, table, n, key, new, is_of_tuples(x))
+        table = growing.on_column(i, hashing.grown_set, table, keys, n, is_of_tuples(x))
+        growing.set_parts(i, x, held, n)
+        x.fields[TABLE] = table
+        return
     table = growing.on_column(i, hashing.table_with_room, table, keys, n)
     given = [held[:count], keys, held[count:], table, n, key, new[:count], new[count:], replaces]
     n = growing.on_column(i, hashing.added, *given)
@@ -337,7 +368,7 @@ def remove(i: Evaluator, node: ast.AST, x: Record, key: Any, k: Any) -> None:
     """Takes item k, which has a key, out."""
     check_not_walked(i, node, x)
     n, held = growing.length(x), growing.change(i, node, x)
-    given = [held, key_columns(x, held), x.fields[TABLE], n, hashed(i, node, x, key), k, is_ordered(x)]
+    given = [held, key_columns(x, held), x.fields[TABLE], n, hashed(i, node, x, key), k]
     growing.on_column(i, hashing.removed, *given)
     growing.set_parts(i, x, held, i.operate("Sub", n, 1))
 
@@ -398,7 +429,7 @@ def listing(i: Evaluator, x: Record, sort: str) -> Any:
     assert isinstance(form, Several)
     if form is NOTHING:
         return []
-    count, keys = len(key_form(x).types), sort == "keys"
+    count, keys = len(key_form(x).types), sort in ("keys", UNCHECKED)
     held = columns(x)[:count] if keys else columns(x)[count:] if sort == "values" else columns(x)
     made = growing.new(i, form if sort == "items" else form.parts[0] if keys else form.parts[1])
     growing.set_parts(i, made, held, growing.length(x))
@@ -417,39 +448,66 @@ def view_in(x: Any) -> tuple[Record, str] | None:
 def items(i: Evaluator, node: ast.AST, x: Record, sort: str) -> Items | list[Any]:
     """What a loop over a dict or a view goes through. A `for` may change its values; where it has more items or less
     after an iteration, that raises RuntimeError."""
-    check_order(i, node, x)
     if form_in(x) is NOTHING:
         return []
+    order = None if is_ordered(x) else order_in(i, node, x, sort != UNCHECKED)
     held, n, before = listing(i, x, sort), size(x), growing.length(x)
     inside, found = columns(x), filled(i.r.facts, held)
 
+    def place(k: Dim) -> Any:
+        number = as_int_value(k)
+        return number if order is None else i.call_function(hashing.number_at, [order, number, before], {})
+
     def get(k: Dim) -> Any:
         if size(x) != n or any(a is not b for a, b in zip(inside, columns(x))):
-            raise i.r.refuse("a dict changes in a loop over it", "loop over a copy: for k in list(d)")
-        return growing.at(i, held, found, as_int_value(k))
+            of, copied = (python_of(x).__name__, "d" if is_ordered(x) else "s")
+            raise i.r.refuse(f"a {of} changes in a loop over it", f"loop over a copy: for k in list({copied})")
+        return growing.at(i, held, found, place(k))
 
     def get_now(k: Dim) -> Any:
         now = listing(i, x, sort)
-        return growing.at(i, now, columns(now), as_int_value(k))
+        return growing.at(i, now, columns(now), place(k))
 
     def check(goes_on: bool | PyBool) -> None:
         if size(x) != n:
-            i.call_function(hashing.check_size, [growing.length(x), before, goes_on], {})
+            given = [growing.length(x), before, goes_on, "dictionary" if is_ordered(x) else "Set"]
+            i.call_function(hashing.check_size, given, {})
 
-    return Items(n, get, (), Watched(x, get_now, check))
+    if sort == UNCHECKED:  # for operators of sets, which do not change it
+        return Items(n, get_now, (order,))
+    return Items(n, get, () if order is None else (order,), Watched(x, get_now, check))
+
+
+def order_in(i: Evaluator, node: ast.AST, x: Record, checked: bool = True) -> Any:
+    """The numbers of the items of a set in the order in which a loop meets them."""
+    if checked:
+        check_order(i, node, x)
+    return i.call_function(hashing.order_of_set, [table_of(i, x), growing.length_in_memory(i, x), checked], {})
+
+
+def in_turn(i: Evaluator, node: ast.AST, x: Record, sort: str) -> Any:
+    """The list of the items in the order in which a loop meets them."""
+    made = listing(i, x, sort)
+    if is_ordered(x) or form_in(x) is NOTHING:
+        return made
+    numbers = order_in(i, node, x, sort != UNCHECKED)
+    held = [i.call_function(hashing.in_that_order, [c, numbers], {}) for c in columns(made)]
+    growing.set_parts(i, made, held, growing.length(x))
+    return made
 
 
 def iterable(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """An iterator, where a value is a dict or set by run-time keys, or a view of one; else the value."""
     if (found := view_in(x)) is None:
         return x
-    check_order(i, node, found[0])
     return OneShotIterator("dict_keyiterator", lambda _: items(i, node, *found), i.r.frame)
 
 
 def check_order(i: Evaluator, node: ast.AST, x: Record) -> None:
-    """Refuses what the order of a set decides."""
-    if not is_ordered(x) and form_in(x) is not NOTHING:
+    """Refuses what the order of a set decides that is not certain: texts have other hashes in each process."""
+    if is_ordered(x) or form_in(x) is NOTHING:
+        return
+    if sys.implementation.name != "cpython" or any(isinstance(part, Texts) for part in parts_of(key_form(x))):
         raise i.refuse(node, "iterating over a set, whose items have no certain order", "use sorted(...) of it")
 
 
@@ -459,7 +517,9 @@ def check_not_walked(i: Evaluator, node: ast.AST, x: Record) -> None:
     for of in i.walking:
         other = None if of is None else i.r.heap.find(of)
         if of is x or (known is not None and other is not None and known.label == other.label):
-            raise i.refuse(node, "an item is taken out of a dict in a loop over it", "loop over a copy: list(d)")
+            name = "dict" if is_ordered(x) else "set"
+            reason = f"an item is taken out of a {name} in a loop over it"
+            raise i.refuse(node, reason, f"loop over a copy: list({name[0]})")
 
 
 # -- calls
@@ -557,12 +617,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if any(function is f for f in ITERATING):
         return i.call(node, function, [iterable(i, node, x) for x in args], kwargs)
     odd = (x for x in args if is_keyed(x) and not is_ordered(x) and not all(map(is_whole, parts_of(key_form(x)))))
-    if function is sum and any(odd):
-        raise i.refuse(node, "the sum of a set of floats, whose items have no certain order", "use sum(sorted(...))")
     orderless = any(function is f for f in ORDERLESS) and not kwargs.keys() - {"reverse", "default"}
-    for x in (*args, *kwargs.values()):
-        if (view := view_in(x)) is not None and not orderless:
-            check_order(i, node, view[0])
+    orderless = orderless and not (function is sum and any(odd))
+    as_list = listed_in_any_order if orderless else in_turn
     if getattr(function, "__module__", "") not in ("builtins", "_heapq", "heapq", "numpy", "math", "functools"):
         raise i.refuse(node, f"a call of {getattr(function, '__name__', 'this')} with a dict by run-time keys", DICTS)
     by = kwargs.get("key")
@@ -573,11 +630,22 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if of_items and not kwargs.keys() - {"reverse"}:
         return in_order(i, node, args[0].of, **kwargs)
     before = [(of, size(of), columns(of)) for x in args if (view := view_in(x)) is not None for of in view[:1]]
-    given = [x if (view := view_in(x)) is None else listing(i, *view) for x in args]
+    given = [x if (view := view_in(x)) is None else as_list(i, node, *view) for x in args]
     result = i.call(node, function, given, kwargs)
     if any(size(x) != n or any(a is not b for a, b in zip(held, columns(x))) for x, n, held in before):
         raise i.refuse(node, "a dict changes while a function goes through it", "use a copy: list(d)")
     return result
+
+
+def given_out(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """The list of the items that come in turn, where a value is a dict or set by run-time keys, or a view of one; else
+    the value."""
+    return x if (view := view_in(x)) is None else in_turn(i, node, *view)
+
+
+def listed_in_any_order(i: Evaluator, node: ast.AST, x: Record, sort: str) -> Any:
+    """As `listing`."""
+    return listing(i, x, sort)
 
 
 def in_order(i: Evaluator, node: ast.AST, x: Record, reverse: Any = False) -> Any:
@@ -636,18 +704,15 @@ def taken_out(i: Evaluator, node: ast.AST, x: Record, k: Any) -> Any:
 
 
 def update(i: Evaluator, node: ast.AST, x: Record, *others: Any) -> None:
-    """x.update(other) of a dict, x.update(*others) of a set."""
-    if is_ordered(x) and len(others) > 1:
+    """x.update(other) of a dict."""
+    if len(others) > 1:
         raise Raises(TypeError(f"update expected at most 1 argument, got {len(others)}"))
     for other in others:
         pairs = isinstance(other, dict) or (is_keyed(other) and is_ordered(other))
         of = listing(i, other, "items") if is_keyed(other) else list(other.items()) if pairs else other
-        if not is_ordered(x):
-            of, by = listing(i, other, "keys") if is_keyed(other) else other, prelude.set_of
-        elif python_of(x) is Counter:
+        by = prelude.dict_of
+        if python_of(x) is Counter:
             by = prelude.sums_of if pairs else prelude.counts_of
-        else:
-            by = prelude.dict_of
         if isinstance(of, (set, frozenset)):
             of = list(of)
         i.put_all(by, x, of)
@@ -657,8 +722,10 @@ def clear(i: Evaluator, node: ast.AST, x: Record) -> None:
     """x.clear()."""
     check_not_walked(i, node, x)
     growing.clear(i, node, x)
-    if TABLE in x.fields:
+    if TABLE in x.fields and is_ordered(x):
         x.fields[TABLE] = i.call_function(hashing.new_table, [], {})
+    elif TABLE in x.fields:
+        x.fields[TABLE] = i.call_function(hashing.cleared_set, [table_of(i, x)], {})
 
 
 def most_common(i: Evaluator, node: ast.AST, x: Record, n: Any = None, /) -> Any:
@@ -675,84 +742,16 @@ def total(i: Evaluator, node: ast.AST, x: Record) -> Any:
     return i.call(node, sum, [listing(i, x, "values")], {})
 
 
-def add(i: Evaluator, node: ast.AST, x: Record, key: Any, /) -> None:
-    """x.add(key) of a set."""
-    put(i, node, x, (key,))
-
-
-def discard(i: Evaluator, node: ast.AST, x: Record, key: Any, /) -> None:
-    """x.discard(key) of a set."""
-    i.call_function(hashing.discarded, [x, key], {})
-
-
-def taken(i: Evaluator, node: ast.AST, x: Record, key: Any, /) -> None:
-    """x.remove(key) of a set."""
-    remove(i, node, x, key, number_to_read(i, node, x, key))
-
-
-# -- operators
-OPERATORS = {"BitAnd": "&", "BitOr": "|", "Sub": "-", "BitXor": "^"}
-"""By name in the syntax tree: the operators of sets."""
-NAMED = {"union": "|", "intersection": "&", "difference": "-", "symmetric_difference": "^"}
-"""The operators of sets that are methods too."""
-
-
-def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
-    """a & b, a | b, a - b and a ^ b of sets, of which one is by run-time keys; NotImplemented for anything else."""
-    if is_groups(a) or is_groups(b):
-        raise i.refuse(node, "an operator on a defaultdict(list) by run-time keys", "change it by d[k].append(x)")
-    sets = [is_keyed(x) and not is_ordered(x) for x in (a, b)]
-    if not any(sets) or name not in OPERATORS or not all(s or isinstance(x, set) for s, x in zip(sets, (a, b))):
-        return NotImplemented
-    return combined(i, node, OPERATORS[name], a, b)
-
-
 def augmented(i: Evaluator, node: ast.AST, name: str, x: Record, other: Any) -> Record:
-    """x |= other, which changes the dict or set itself; its other operators are refused."""
+    """x |= other, which changes the dict itself."""
     mapping = isinstance(other, dict) or (is_keyed(other) and is_ordered(other))
-    wanted = mapping if is_ordered(x) else isinstance(other, set) or (is_keyed(other) and not mapping)
-    if name != "BitOr" or not wanted or python_of(x) is Counter:
-        raise i.refuse(node, f"a {python_of(x).__name__} by run-time keys is changed in place", "a new one: s = s - t")
+    if name != "BitOr" or not mapping or python_of(x) is Counter:
+        raise i.refuse(node, f"a {python_of(x).__name__} by run-time keys is changed in place", "change its items")
     update(i, node, x, other)
     return x
 
 
-def combined(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Record:
-    """The set that an operator makes of two."""
-    forms = [form_in(x) for x in (a, b) if is_keyed(x) and form_in(x) is not NOTHING]
-    form = forms[0] if forms else NOTHING
-    assert isinstance(form, Several)
-    if any(f != form for f in forms) or not all(is_keyed(x) or all(type(k) is int for k in x) for x in (a, b)):
-        raise i.refuse(node, "an operator on sets of unlike items", "make them of one type: {int(x) for x in ...}")
-    if any(not is_keyed(x) and x for x in (a, b)) and form is not NOTHING and form.parts[0] != INT:
-        raise i.refuse(node, "an operator on sets of unlike items", "make them of one type: {int(x) for x in ...}")
-    first, second = (listing(i, x, "keys") if is_keyed(x) else list(x) for x in (a, b))
-    made = empty(i, node, form, set)
-    if form is NOTHING and (first or second):
-        raise i.refuse(node, "an operator on a set into which nothing is put", "use sets of known items")
-    if name == "|":
-        i.put_all(prelude.set_of, made, first)
-        i.put_all(prelude.set_of, made, second)
-    elif name == "&":
-        i.call_function(hashing.common_of, [first, b, made], {})
-    else:
-        i.call_function(hashing.others_of, [first, b, made], {})
-    if name == "^":
-        i.call_function(hashing.others_of, [second, a, made], {})
-    return made
-
-
-def combining(name: str) -> Callable[..., Any]:
-    """The handler of a method that is an operator of two sets too."""
-
-    def run(i: Evaluator, node: ast.AST, x: Record, other: Any, /) -> Record:
-        if not isinstance(other, set) and not (is_keyed(other) and not is_ordered(other)):
-            other = i.call(node, set, [other], {})
-        return combined(i, node, name, x, other)
-
-    return run
-
-
+# -- comparisons
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """Comparisons of two sets, or of two dicts, of which one is by run-time keys; NotImplemented for anything else."""
     if is_groups(a) or is_groups(b):
@@ -793,19 +792,6 @@ def equal_dicts(i: Evaluator, node: ast.AST, a: Record, b: Record) -> Any:
     return i.truth(node, i.call_function(hashing.both, given, {}))
 
 
-def asking(name: str) -> Callable[..., Any]:
-    """The handler of a method that compares two sets: `issubset`, `issuperset` or `isdisjoint`."""
-
-    def run(i: Evaluator, node: ast.AST, x: Record, other: Any, /) -> Any:
-        if not isinstance(other, set) and not (is_keyed(other) and not is_ordered(other)):
-            other = i.call(node, set, [other], {})
-        if name == "isdisjoint":
-            return i.call_function(hashing.is_none_in, [listing(i, x, "keys"), other], {})
-        return compared(i, node, "LtE" if name == "issubset" else "GtE", x, other)
-
-    return run
-
-
 def view(sort: str) -> Callable[..., Any]:
     """The handler of x.keys(), x.values() or x.items()."""
     return lambda i, node, x: DictView(x, sort)
@@ -821,11 +807,3 @@ COUNTER: dict[str, Callable[..., Any]] = {**DICT, "most_common": most_common, "t
 """By name of the method of a Counter: its handler."""
 ORDERED: dict[str, Callable[..., Any]] = {**DICT, "popitem": pop_end, "move_to_end": move_to_end}
 """By name of the method of an OrderedDict: its handler."""
-SET: dict[str, Callable[..., Any]] = {
-    "add": add, "remove": taken, "discard": discard, "update": update, "clear": clear, "copy": copy,
-    "__contains__": contains, **{name: combining(of) for name, of in NAMED.items()},
-    **{name: asking(name) for name in ("issubset", "issuperset", "isdisjoint")},
-}  # fmt: skip
-"""By name of the method of a set: its handler."""
-CHANGING = ("add", "remove", "discard", "update", "clear")
-"""The methods of a set that change it."""
