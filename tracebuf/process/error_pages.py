@@ -81,7 +81,6 @@ PAGES: dict[str, tuple[str, ...]] = {
     "other_library": ("a call of * cannot be traced: *",),
     "numpy_random": ("a call of numpy.random.* cannot be traced",),
     "pow_with_a_modulus": ("pow() with a modulus",),
-    "power_with_where": ("np.power with `where=`",),
     "product_of_stacks": ("a product of stacks of which one may be repeated, *",),
     "raise_from": ("`raise` without an exception, or with `from`",),
     "raise_of_a_class_with_a_constructor": ("* has a constructor of its own",),
