@@ -38,6 +38,14 @@ FORMS: dict[str, tuple[Any, ...]] = {
     # what is read only
     "a += 1": (read_only(3), A), "np.add(b, 1, out=a)": (read_only(3), A), "b.sum(axis=0, out=a)": (read_only(3), M),
     "np.cumprod(a, out=a, axis=0)": (READ_ONLY, A), "np.prod(a[0], axis=1)": (A, A), "a[0].sum(axis=-2)": (A, A),
+    # conversions
+    "a.flat[0] = x": (np.ones(3, int), float("nan")), "a.flat[1] = x": (np.ones(3, np.int8), 300),
+    "a.flat[2] = x ": (np.ones(3, np.int8), float("inf")), "a.flat[0] = 2j": (np.ones(3, int), A),
+    "a.flat[9] = 1": (A, A), "a[0].astype(int, casting='safe')": (A, A), "a.astype(int, casting='safe')": (A, A),
+    "a[0].astype(np.int8, order='X')": (A, A), "a[0].astype(np.int8, order='F')": (A, A),
+    "np.sqrt(a, out=b, where=np.array(1))": (A, A.copy()), "a.sum(where=np.array([1, 0, 1]))": (A, A),
+    "a.sum(where=1)": (A, A), "np.ones((3, 3)).any(where=b[b > 1] > 0)": (A, np.arange(3.0)),
+    "np.ones((3, 3)).sum(where=b > 0)": (A, TWO), "np.choose(np.array(1), [a, 2.0], out=b)": (np.ones(()), np.ones(())),
     # indices
     "np.take(a, 0, axis=0)": (EMPTY, A), "np.take(a[:, :0], 5, axis=1)": (EMPTY, A), "a.item(0)": (EMPTY, A),
     "np.compress([True], a, axis=0)": (EMPTY, A), "a.item(9)": (M, A), "a.item(4)": (A, A), "b[a:]": (np.arange(2), A),
@@ -73,7 +81,7 @@ def test_the_words_of_eager(form: str, reached: str) -> None:
     heads = {"at once": "if True:", "by the data": "if a.size < 99 and c.sum() > 0:", "in a loop": "for c in c:"}
     f = program(f"""
         def f(a, b, c):
-            k = 0
+            k, x = 0, b
             {heads[reached]}
                 {value}
             return a, b

@@ -216,6 +216,21 @@ def check_number(r: Recorder, value: Operand, target: ArrayRef, as_array: bool =
         check_int_of(r, value, element)
 
 
+def check_single(r: Recorder, value: Operand, element: ScalarType) -> None:
+    """Raises the one error of a store by an index of `.flat`, for a number that does not fit an integer type."""
+    text, (low, high) = "Error setting single item of array.", element.bounds if element.is_integer else (0, 0)
+    if element.is_integer and isinstance(value, (int, float, complex)) and not isinstance(value, np.generic):
+        ask(np.ones(1, element.dtype).flat.__setitem__, 0, value)
+    elif element.is_integer and isinstance(value, PyInt):
+        fits = both(r, r.compare("sge", value.expr, low), r.compare("sle", value.expr, high))
+        r.check(fits, "ValueError", text)
+    elif element.is_integer and isinstance(value, PyFloat):
+        whole = r.emit(arith.Trunc.of(value.value))
+        above = r.emit(arith.CmpF.of("oge", whole, r.constant(float(low), F64)))
+        below = r.emit(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64)))
+        r.check(both(r, above, below), "ValueError", text)
+
+
 def check_int_of(r: Recorder, value: Operand, element: ScalarType) -> None:
     """Raises what int(value) raises, and OverflowError where that does not fit an integer type."""
     if isinstance(value, PyInt):

@@ -163,7 +163,7 @@ def order_of(order: Any, allowed: str) -> str:
     """The value of `order`; ValueError as NumPy's."""
     if isinstance(order, str) and len(order) == 1 and order.upper() in allowed:
         return order.upper()
-    raise Raises(ValueError(f"order must be one of {', '.join(repr(c) for c in allowed)} (got {order!r})"))
+    raise Raises(ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})"))
 
 
 def reversed_axes(a: ArrayRef) -> ArrayRef:

@@ -141,7 +141,8 @@ def astype(
         if order == "K" or any(is_dense(r, a, ways[way]) for way in ("CF" if order == "A" else order)):
             return a
     if not ask(np.can_cast, a.dtype, element.dtype, casting):
-        raise Raises(TypeError(f"Cannot cast array data to {element.dtype!r} according to the rule {casting!r}"))
+        what = f"{'array data' if a.ndim else 'scalar'} from {a.dtype!r} to {element.dtype!r}"
+        raise Raises(TypeError(f"Cannot cast {what} according to the rule {casting!r}"))
     return copy_of(r, a, element, axes_in(r, order, a.ndim, a))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from tracebuf.errors import TracebufError, UnsupportedError, note_location
 from tracebuf.frontends.numpy.arrays.complex_views import set_part
 from tracebuf.frontends.numpy.arrays.creation import arange
-from tracebuf.frontends.numpy.arrays.indexing import as_strict_int, is_one_element, normalise
+from tracebuf.frontends.numpy.arrays.indexing import as_strict_int, check_single, is_one_element, normalise
 from tracebuf.frontends.numpy.arrays.new_arrays import as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
@@ -356,7 +356,8 @@ class Statements(Expressions, Protected):
         if isinstance(index, PyBool) or (place := as_strict_int(self.r, index)) is None:
             raise self.refuse(target, *refusals.FLAT_STORE)
         flat = FlatIterator(self.r, base)
-        at = flat.place(normalise(self.r, place, flat.size, 0))
+        at = flat.place(normalise(self.r, place, flat.size, None))
+        check_single(self.r, value, base.element)
         subscripts.store(self.r, base, tuple(map(as_int_value, at)), value)
 
     def sequence_of(self, value: Any) -> type[list[Any] | tuple[Any, ...]] | None:

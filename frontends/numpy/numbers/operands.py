@@ -173,17 +173,18 @@ def acts_alike(x: NpScalar, beside: np.dtype) -> bool:
 
 
 def mask_of(r: Recorder, where: Any) -> Operand | None:
-    """The value of `where=`: an array of bools, one bool, or None for everything; TypeError, as NumPy's, for any other
-    dtype."""
+    """The value of `where=`: an array of bools, the truth of a number, or None for everything; TypeError, as NumPy's,
+    for an array of any other dtype."""
     if where is True or where is np._NoValue:
         return None
     if not isinstance(where, (ArrayRef, Scalar, *NUMBERS)):
         raise r.refuse(f"a {type(where).__name__} as where=", "use an array of bools")
-    kind = weak_type(where)
-    if kind != BOOL:
-        dtype = np.dtype(kind)
-        raise Raises(TypeError(f"Cannot cast array data from {dtype!r} to dtype('bool') according to the rule 'safe'"))
-    mask: Operand = where
+    if isinstance(where, ArrayRef) and where.dtype != BOOL:
+        what = f"{'array data' if where.ndim else 'scalar'} from {where.dtype!r} to dtype('bool')"
+        raise Raises(TypeError(f"Cannot cast {what} according to the rule 'safe'"))
+    if isinstance(where, Scalar) and weak_type(where) != BOOL:
+        raise r.refuse("a number that is no bool as where=", "use x != 0")
+    mask: Operand = where if isinstance(where, (ArrayRef, Scalar)) else bool(where)
     return mask
 
 

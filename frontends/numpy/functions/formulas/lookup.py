@@ -100,4 +100,4 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         result = np.where(which == k, choices[k], result)
     made = np.empty(shape, dtype) if out is None else out
     made[...] = result
-    return made[()] if out is None else out
+    return made[()] if out is None or not made.ndim else out

@@ -10,7 +10,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays import memmaps
 from tracebuf.frontends.numpy.arrays.indexing import check_int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of
-from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, as_array_function, order_of
 from tracebuf.frontends.numpy.functions.python.cmath import to_complex
 from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value, weak_type
@@ -115,9 +115,16 @@ for dtype in SUPPORTED_DTYPES:
 
 
 @traces(number="astype")
-def astype_of_number(r: Recorder, x: NpScalar, dtype: Any, *, subok: bool = True, copy: bool = True) -> Any:
+def astype_of_number(
+    r: Recorder, x: NpScalar, dtype: Any, order: Any = "K", casting: Any = "unsafe", subok: Any = True, copy: Any = True
+) -> Any:
     """`x.astype(dtype)` of a NumPy scalar."""
-    return cast_scalar(element_of(r, dtype).dtype, r, x)
+    element = element_of(r, dtype)
+    order_of(order, "CFAK")
+    if not ask(np.can_cast, x.element.dtype, element.dtype, casting):
+        text = f"from {x.element.dtype!r} to {element.dtype!r} according to the rule {casting!r}"
+        raise Raises(TypeError(f"Cannot cast scalar {text}"))
+    return cast_scalar(element.dtype, r, x)
 
 
 @traces(type)

@@ -30,7 +30,7 @@ from tracebuf.frontends.numpy.numbers.operands import (
 )
 from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
-from tracebuf.frontends.numpy.record.broadcasting import shape_text
+from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar, Storage
@@ -170,8 +170,8 @@ def fits_mask(r: Recorder, mask: Operand, ref: ArrayRef) -> Operand:
         text, values = shape_text([ref.shape, mask.shape])
         for size, wanted in zip(reversed(mask.shape), reversed(ref.shape)):
             if size != 1:
-                message = f"operands could not be broadcast together with shapes {text}"
-                r.require_equal(size, wanted, "ValueError", message, values)
+                message = f"operands could not be broadcast together with remapped shapes [original->remapped]: {text} "
+                require_same_or_one(r, size, wanted, "ValueError", message, values)
     return mask
 
 
