@@ -29,7 +29,7 @@ FORMS: dict[str, tuple[Any, ...]] = {
     # operands that do not fit, with an output
     "b += a": (A, TWO), "a += b": (TWO, np.ones((3, 2))), "np.add(a, 3, out=b)": (TWO, A),
     "np.add(a, b, out=np.ones((4, 5)))": (TWO, A), "np.clip(a, 0, b)": (TWO, A), "np.where(a > 0, 1.0, b)": (TWO, A),
-    "np.add(a, a, out=a, where=b > 0)": (TWO, A),
+    "np.add(a, a, out=a, where=b > 0)": (TWO, A), "np.power(b, [1, -1], b)": (A, np.arange(3)),
     # outputs of the wrong size or kind
     "np.cumsum(a, out=b)": (np.array(2.0), A), "np.cumprod(a, out=b)": (M, M.copy()), "np.cumsum(a, out=1)": (A, A),
     "np.round(a, out=b)": (np.ones(7), np.ones(1)), "np.choose(False, [a], out=b)": (TWO, np.ones(4)),

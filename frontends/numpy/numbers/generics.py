@@ -63,8 +63,7 @@ def build_all(
     if mask is not None:
         operands, elements = [*operands, mask], [*elements, I1]
     arrays, targets = [o for o in operands if isinstance(o, ArrayRef)], [t for t in into if t is not None]
-    shown = [o.shape if isinstance(o, ArrayRef) else () for o in operands]
-    shown[len(shown) - (mask is not None) :] = [*(t.shape for t in targets), *shown[len(shown) - (mask is not None) :]]
+    shown = shapes_of([*operands[: len(operands) - (mask is not None)], *targets, *([] if mask is None else [mask])])
     shape = broadcast(r, [a.shape for a in arrays], shown=shown)
     if not targets and not shape:
         body = Body(r.frame.block, r.loc)
@@ -106,6 +105,11 @@ def build_all(
         element = value.tensor_type.element
         results.append(ArrayRef(r.new_storage(element, shape, order, value)) if x is None else x)
     return results
+
+
+def shapes_of(operands: Sequence[Operand]) -> list[tuple[Dim, ...]]:
+    """The shapes of arrays and numbers, as messages show them."""
+    return [o.shape if isinstance(o, ArrayRef) else () for o in operands]
 
 
 def result_order(r: Recorder, arrays: Sequence[ArrayRef], ndim: int) -> tuple[int, ...]:

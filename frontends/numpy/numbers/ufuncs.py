@@ -15,7 +15,7 @@ from numpy._core import _exceptions
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.exponents import check_exponent, exponents_under
-from tracebuf.frontends.numpy.numbers.generics import build_all
+from tracebuf.frontends.numpy.numbers.generics import build_all, shapes_of
 from tracebuf.frontends.numpy.numbers.operands import (
     Casting,
     Operand,
@@ -30,6 +30,7 @@ from tracebuf.frontends.numpy.numbers.rules import apply_rule
 from tracebuf.frontends.numpy.numbers.special import check_special
 from tracebuf.frontends.numpy.numbers.two_results import PAIRS
 from tracebuf.frontends.numpy.numbers.weak_ints import COMPARISONS, check_weak_int, exact_comparison, is_weak_int
+from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.conditions import both, either, negation
 from tracebuf.frontends.numpy.record.raises import BY_ZERO, Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -143,6 +144,9 @@ def elementwise_all(
     for o, d in zip(operands, dtypes) if weak else ():
         check_weak_int(r, o, d)
     if ufunc is np.power and dtypes[0].kind == "i":
+        outputs = [t for t in into if t is not None]
+        shapes = [o.shape for o in operands if isinstance(o, ArrayRef)]
+        broadcast(r, shapes, shown=shapes_of([*operands, *outputs]))  # which NumPy looks at first
         check_exponent(r, operands[1], [o for o in operands if isinstance(o, ArrayRef)], mask)
         if mask is not None:
             operands = [operands[0], exponents_under(r, operands[1], mask, ins[1])]
