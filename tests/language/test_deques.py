@@ -10,6 +10,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree, program
 from tracebuf.errors import UnsupportedError
+from tracebuf.testing.ladder import climb
 
 X = np.random.default_rng(3).normal(size=40)
 
@@ -136,3 +137,31 @@ def test_refused(reason: str) -> None:
     f = program("def f(x):\n" + "\n".join("    " + line for line in lines), deque=deque)
     with pytest.raises(UnsupportedError, match=reason):
         tracebuf.bufferize(f)(X)
+
+
+def test_of_what_data_select() -> None:
+    def queue(x):
+        q = deque(i for i in range(len(x)) if x[i] > 0.5)
+        out = []
+        while q:
+            out.append(q.popleft())
+        return out
+
+    def bounded(x):
+        q = deque((v for v in x if v > 0.3), maxlen=2)
+        q.append(x[0])
+        return list(q)
+
+    def pairs(x):
+        q = deque((i, v) for i, v in enumerate(x) if v > 0.5)
+        s = 0.0
+        while q:
+            i, v = q.pop()
+            s += i * v
+            if i > 1:
+                q.append((0, v))
+        return s
+
+    x = np.random.default_rng(1).random(6)
+    for f in (queue, bounded, pairs):
+        climb(f, (x,), again=[(x[::-1].copy(),), (x * 0.1,)])

@@ -301,7 +301,7 @@ def test_a_refusal_in_pythons_library_names_the_function_that_was_called() -> No
     f = program("def f(a):\n    return statistics.mean([a.sum()])", statistics=statistics)
     error = refused(f, np.arange(5.0))
     assert "line 2, in f" in str(error)
-    assert error.reason.startswith("a call of statistics.mean cannot be traced: a call of itertools.groupby")
+    assert error.reason.startswith("a call of statistics.mean cannot be traced: ")
 
 
 def test_numpys_axis_error_is_made_with_its_arguments() -> None:

@@ -194,12 +194,12 @@ except StopIteration:
 }  # fmt: skip
 REFUSED = {
     "for x in three(a):\n    if x[0] > 1: return x\nreturn a": "`return`",
-    "g = squares(a)\nreturn sum(g), sum(g)": "used twice",
-    "g = squares(a)\nif a[0] > 1:\n    return sum(g)\nreturn 0.0": "in another branch",
+    "g = in_tens(a)\nreturn sum(g), sum(g)": "used twice",
+    "g = in_tens(a)\nif a[0] > 1:\n    return sum(g)\nreturn 0.0": "in another branch",
     "for x in squares(a):\n    last = x\nreturn last": "`last` may not be bound",
     "s = 0.0\ndef show(): return s\nfor x in squares(a):\n    s += x\n    a[0] = show()\nreturn s": "inside reads",
     "return any(x > 2 for x in squares(a))": "generator",
-    "g = squares(a)\nreturn next(g), next(g)": "used twice", "return dict(enumerate(three(a)))": "generator",
+    "g = in_tens(a)\nreturn next(g), next(g)": "used twice", "return dict(enumerate(three(a)))": "generator",
     "return list(used(a))": "whose value is used", "return list(protected(a))": "in a `try` or `with`",
     """
 y = 0
@@ -226,6 +226,18 @@ def test_generator_functions(name: str) -> None:
     f = tracebuf.bufferize(verify=True)(made(TRACED[name]))
     for a in ([2.0, 1.0, 5.0, 3.0], [1.0, 7.0, 2.0, 0.5]):
         agree(f, np.array(a))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "g = squares(a)\nreturn sum(g), sum(g)", "g = squares(a)\nreturn next(g), next(g)",
+        "g = squares(a)\nif a[0] > 1:\n    return sum(g)\nreturn 0.0",
+    ],
+)  # fmt: skip
+def test_generators_of_one_loop_are_used_twice(body: str) -> None:
+    for a in ([2.0, 1.0, 5.0, 3.0], [1.0, 7.0, 2.0, 0.5]):
+        agree(made(body), np.array(a))
 
 
 @pytest.mark.parametrize("body", REFUSED)

@@ -304,3 +304,9 @@ def test_lists_of_numbers_that_are_walked_or_repeated_are_as_they_are_then() -> 
         agree(program(text.format(walk + "\n        out.append(v)")), np.array([1]))
     agree(program(text.format("row *= 2")), np.array([1]))
     agree(program(text.format("m[idx[0]] *= 2\n    out.append(row)")), np.array([1]))
+
+
+def test_the_greatest_of_lists_of_numbers_is_refused() -> None:
+    """It raised the TypeError of objects without an order."""
+    f = program("def f(idx):\n    m = [[3, 1], [2, 4]]\n    m[idx[0]][0] += 1\n    return max(m)")
+    refused(f, np.array([1]))

@@ -232,11 +232,12 @@ def test_shape_is_set_in_place() -> None:
 def test_flat_is_read(a: np.ndarray) -> None:
     agree(program("def f(a): return a.flat[5], a.flat[-1], a.flat[1:4], a.T.flat[2], len(a.flat)"), a)
     agree(program("def f(a, i): return a.flat[i], a.flat[99]"), a, 3)
+    agree(program("def f(a): return a.flat[[1]], a.flat[np.array([[0, -1], [2, 2]])], a.T.flat[[1, 2]]"), a)
 
 
 ODD = [
     "a.flat == 1", "a.flat + 1", "2 ** a.flat", "np.sin(a.flat)", "np.add(a, a.flat)", "a.flat.copy()",
-    "np.where(a.flat, 1, 2)", "np.dot(a, a.flat)", "abs(a.flat)", "a.flat[[1]]", "not a.flat", "a.flat[a > 3]",
+    "np.where(a.flat, 1, 2)", "np.dot(a, a.flat)", "abs(a.flat)", "a.flat[[True]]", "not a.flat", "a.flat[a > 3]",
     "-a.flat", "3.0 in a.flat", "np.sum(a.flat)", "a.flat", "type(a.flat)", "a @ a.flat", "a.flat[...]",
 ]  # fmt: skip
 

@@ -184,8 +184,12 @@ class Comprehensions(Evaluator):
         return known
 
     # -- generator functions
-    def made_generator(self, scope: Scope) -> Generator:
+    def made_generator(self, scope: Scope) -> Any:
         """What a call of a generator function gives: nothing of it runs yet."""
+        node = scope.source.node
+        if self.r.loc in self.r.growth.stepped and isinstance(node, ast.FunctionDef):
+            if (found := cursors.begin_steps(self, scope)) is not None:
+                return found
 
         def run(emit: Callable[[Any], None], consumer: Any) -> None:
             if (odd := odd_yield(scope.source.node)) is not None:
@@ -202,12 +206,14 @@ class Comprehensions(Evaluator):
             assert found is not None
             self.run_scope(replace(scope, source=found[0], env={CONSUMER: consumer, **scope.env}, emit=emit))
 
-        return Generator(scope.name, run, self.r.frame, scope=scope)
+        return Generator(scope.name, run, self.r.frame, scope=scope, place=self.r.loc)
 
     def consume(self, node: ast.AST, x: Generator, emit: Callable[[Any], None], consumer: Any = None) -> None:
         """Runs a generator function to its end, or to where its consumer leaves its loop."""
         self.at(node)
         if x.done or x.frame is not self.r.frame:
+            if x.place is not None:
+                self.r.growth.found_stepped.add(x.place)
             reason = "a generator that is used twice, or in another branch or loop than that in which it was made"
             raise self.refuse(node, reason, "call its function again")
         x.done = True

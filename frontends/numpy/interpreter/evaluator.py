@@ -109,6 +109,8 @@ class Evaluator(ABC):
     """For each handler that is being traced, innermost last, the exception it has caught, and what the name holds."""
     bars: list[tuple[ast.For, Progress]]
     """The loops over progress bars that are being traced, innermost last."""
+    ending: list[Any]
+    """The generators in steps that loops being traced take to their end, innermost last."""
     trying: list[ast.Try]
     """The `try` statements whose bodies are being traced, innermost last."""
     hidden: MutableMapping[CapturePlace, Any]
@@ -248,6 +250,10 @@ class Evaluator(ABC):
     @abstractmethod
     def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> Any:
         """The iterator over the items of a generator expression, or of a comprehension."""
+
+    @abstractmethod
+    def made_generator(self, scope: Scope) -> Any:
+        """What a call of a generator function gives: nothing of it runs yet."""
 
     @abstractmethod
     def generator_over(self, node: ast.GeneratorExp | ast.ListComp, scope: Scope, it: Any, home: Env | None) -> Any:

@@ -36,6 +36,7 @@ from tracebuf.frontends.numpy.interpreter import (
     callables,
     dicts,
     folds,
+    iterators,
     operators,
     records,
     talk,
@@ -126,6 +127,7 @@ from tracebuf.frontends.numpy.record.values import (
 )
 from tracebuf.frontends.numpy.source.liveness import CHANGING, stored
 from tracebuf.frontends.numpy.source.source import make_source
+from tracebuf.frontends.numpy.source.steps import iterate
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import sub
 from tracebuf.running import jitted as running_jitted
@@ -1067,6 +1069,8 @@ class Expressions(Comprehensions):
         args, kwargs = array_likes.given(self, node, function, args, kwargs)
         if function is next and args and isinstance(args[0], Generator):
             return call_handler(folds.following, self, node, *args, **kwargs)
+        if function is iterate:
+            return iterators.stepped(self, node, args[0])
         if any(map(is_cursor, (*args, *kwargs.values()))) and not is_inlined(function):
             return folds.with_cursors(self, node, function, args, kwargs)
         if not hands_on(function):

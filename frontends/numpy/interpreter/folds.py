@@ -310,6 +310,11 @@ def following(i: Evaluator, node: ast.AST, it: Any, default: Any = dicts.MISSING
 
 def next_of_cursor(i: Evaluator, x: Any, default: list[Any]) -> Any:
     """next(x, *default) of an iterator from which items are taken here and there."""
+    if x.kind.steps is not None:
+        if any(x is one for one in i.ending):
+            raise cursors.refused(i, ast.Pass(), "`next`, in a loop over it, of")
+        step, cells, _ = x.kind.steps
+        return i.call_nested(step, [cells, tuple(default)], {})
     if x.kind.generator is not None:
         return fold(i, prelude.next_taken, cursors.generated(i, x), [tuple(default)])
     return looped(i, "next", nested(i, prelude.next_taken), [x, tuple(default)])
@@ -321,11 +326,11 @@ def with_cursors(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kw
         return call_as(next, following, (i, node), args, kwargs)
     if function is iter and len(args) == 1 and not kwargs:
         return args[0]
-    if function in TRUTHS and len(args) == 1 and not kwargs:
+    if function in TRUTHS and len(args) == 1 and not kwargs and args[0].kind.steps is None:
         if args[0].kind.generator is not None:
             return fold(i, TRUTHS[function], cursors.generated(i, args[0]), [])
         return looped(i, function.__name__, nested(i, TRUTHS[function]), [args[0]])
-    takes_all = any(function is f for f in (*FOLDS, list, tuple, sorted))
+    takes_all = any(function is f for f in (*FOLDS, list, tuple, sorted)) and function not in TRUTHS
     if not takes_all or not is_cursor(args[0]) or any(map(is_cursor, (*args[1:], *kwargs.values()))):
         raise cursors.refused(i, node, f"a call of {getattr(function, '__name__', 'this')} with")
     return i.call(node, function, [cursors.rest(i, node, args[0]), *args[1:]], kwargs)

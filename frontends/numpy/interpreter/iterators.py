@@ -182,6 +182,17 @@ def grouped_by(i: Evaluator, node: ast.AST, iterable: Any, key: Any = None) -> G
     return made
 
 
+def stepped(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """What a generator goes over that is taken from here and there."""
+    if is_growing(x):
+        return cursors.begin(i, "iterator", growing.items(i, x), of=x)
+    it = x if isinstance(x, OneShotIterator) or cursors.is_cursor(x) else i.iterable(node, x)
+    it = table(i, it) if type(it) is list else it.take(i.r) if isinstance(it, OneShotIterator) else it
+    if isinstance(it, (Range, Items)):
+        return cursors.begin(i, "iterator", it)
+    return i.call(node, iter, [x], {}) if not isinstance(it, Iterator) else x
+
+
 def beside_open(i: Evaluator, its: Sequence[Iterable]) -> Sequence[Iterable]:
     """What zip goes over, with numbers that are known beside lists that may be shorter as a list of which the run time
     may take any."""

@@ -690,7 +690,11 @@ class Statements(Expressions, Protected):
 
     def over_cursor(self, node: ast.For, x: Record, env: Env) -> None:
         """A `for` over an iterator from which items are taken elsewhere too: as long as it has one."""
-        if x.kind.generator is not None:  # type: ignore[attr-defined]
+        if x.kind.steps is not None and not leaves_by(node.body, ast.Break, ast.Return):  # type: ignore[attr-defined]
+            left = cursors.rest(self, node, x)
+            with pushed(self.ending, x):
+                return self.over_generator(node, left, env)
+        if x.kind.generator is not None or x.kind.steps is not None:  # type: ignore[attr-defined]
             raise cursors.refused(self, node.iter, "a loop over")
 
         def test(inner: Env) -> bool | PyBool:

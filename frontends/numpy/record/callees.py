@@ -68,6 +68,8 @@ class Generator:
     done: bool = False
     scope: Any = None
     """The scope of its function, of which nothing has run."""
+    place: Any = None
+    """Where its function was called."""
 
 
 @frozen(eq=False, slots=False)

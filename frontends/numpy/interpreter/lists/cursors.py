@@ -10,14 +10,19 @@ array or a list, or a few numbers; a generator expression goes over another such
 from __future__ import annotations
 
 import ast
+import types
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
 from tracebuf.frontends.numpy.paths.iteration import ENDLESS, Items, OneShotIterator, held_by, item, length
-from tracebuf.frontends.numpy.record.growing import size
+from tracebuf.frontends.numpy.record.callees import NestedFunction
+from tracebuf.frontends.numpy.record.growing import is_growing, size
 from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar
+from tracebuf.frontends.numpy.source.steps import BEFORE, CELLS, STATE, as_steps, is_early
 from tracebuf.ir.dims import Dim, add, floordiv, mul, sub
 
 AT = "at"
@@ -30,6 +35,9 @@ class Cursor:
 
     over: Any = None
     generator: Any = None
+    steps: Any = None
+    """Of a generator function: the function that runs to the next `yield`, the object that has its names, and what
+    makes the generator of the rest."""
     of: Any = None
     """The list of run-time length, which may not get more items or less."""
 
@@ -45,6 +53,31 @@ def begin(i: Evaluator, name: str, over: Any, generator: Any = None, of: Any = N
     if generator is None:
         made.fields[AT] = 0
         made.fields.update((f"held{k}", x) for k, x in enumerate(held_by(over)))
+    i.r.heap.own(made, i.r)
+    return made
+
+
+def begin_steps(i: Evaluator, scope: Scope) -> Record | None:
+    """What a call of a generator function gives, in steps; None where it has none."""
+    numbers = frozenset(name for name, x in scope.env.items() if isinstance(x, (Scalar, *NUMBERS)))
+    found = as_steps(scope.source)
+    fixed = frozenset(name for name, x in scope.env.items() if isinstance(x, (ArrayRef, tuple)) or is_growing(x))
+    if found is None or not is_early(found.first, numbers, fixed, frozenset(scope.env)):
+        return None
+    names = found.names
+    cells = Record(types.SimpleNamespace)
+    cells.fields.update((name, x) for name, x in scope.env.items() if name in names)
+    cells.fields[STATE] = cells.fields[BEFORE] = 0
+    begun, one = (
+        NestedFunction(source, scope.name, scope.lookup, {}, scope.names) for source in (found.begin, found.step)
+    )
+
+    def left() -> Any:
+        return i.made_generator(replace(scope, source=found.rest, env={CELLS: cells}))
+
+    i.r.heap.own(cells, i.r)
+    i.call_nested(begun, [cells], {})
+    made = Record(type("generator", (Cursor,), {"steps": (one, cells, left)}))
     i.r.heap.own(made, i.r)
     return made
 
@@ -102,8 +135,10 @@ def generated(i: Evaluator, x: Record) -> OneShotIterator:
     return made
 
 
-def rest(i: Evaluator, node: ast.AST, x: Record) -> OneShotIterator:
+def rest(i: Evaluator, node: ast.AST, x: Record) -> Any:
     """All items that are left, for what takes them all."""
+    if x.kind.steps is not None:  # type: ignore[attr-defined]
+        return x.kind.steps[2]()  # type: ignore[attr-defined]
     if x.kind.generator is not None:  # type: ignore[attr-defined]
         return generated(i, x)
     over: Any = x.kind.over  # type: ignore[attr-defined]

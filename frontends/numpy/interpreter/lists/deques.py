@@ -10,11 +10,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import growing, order, references
 from tracebuf.frontends.numpy.interpreter.lists.items import common
 from tracebuf.frontends.numpy.numbers.python_ints import int_expr
+from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record.growing import NOTHING, Regrow, form_in, is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import call_as
@@ -33,7 +35,19 @@ def make(i: Evaluator, node: ast.AST, iterable: Any = (), maxlen: Any = None) ->
             made = growing.begin(i, form_in(found), [], growth.class_of(form_in(found), deque, most))
             i.append_all(node, made, found)
             return made
-    items = i.iterate_static(node, iterable)
+    if isinstance(iterable, OneShotIterator) and place in growth.rolled:  # how many, the run time knows
+        form = common(i.r, growth.known[place]) if place in growth.known else NOTHING
+        if form is None:
+            raise i.refuse(node, "a deque of items of several types", "make them of one: float(x)")
+        with i.r.at(place):
+            made = growing.begin(i, form, [], growth.class_of(form, deque, most))
+            i.append_all(node, made, iterable)
+            return made
+    try:
+        items = i.iterate_static(node, iterable)
+    except UnsupportedError:
+        growth.note_long(place)
+        raise
     if place not in growth.known:
         if items and growth.note(place, items):
             raise Regrow
