@@ -254,8 +254,8 @@ def test_what_has_no_certain_order() -> None:
     refused_by = {
         "s = {'a', 'b'}\n    s.add('c')\n    return [x for x in s]": "no certain order",
         "s = {1, 9, 17}\n    s.add(int(a[0]))\n    return [x for x in s]": "no certain order",
-        "s = set(a.tolist())\n    it = iter(s)\n    s.add(999)\n    for x in it:\n        a[0] += x": "changes after an iter",
-        "s = dict.fromkeys(a.tolist(), 1)\n    z = zip(s, s)\n    s[999] = 1\n    return [x for x, y in z]": "changes after",
+        "s = set(a.tolist())\n    it = iter(s)\n    s.add(999)\n    for x in it:\n        a[0] = x": "changes after",
+        "s = dict.fromkeys(a.tolist())\n    z = zip(s, b)\n    s[7] = None\n    return [*z]": "changes after",
         "s = set(a.tolist())\n    for x in s:\n        s.discard(x)": "taken out of a set in a loop over it",
         "return frozenset((1, 2)) & set(a.tolist())": "a frozenset of what only the run time knows",
         "s = set(a.tolist())\n    t = set(b.tolist())\n    u = s if a[0] > 2 else t\n    s |= u": "",
