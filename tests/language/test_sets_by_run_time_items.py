@@ -19,7 +19,7 @@ IN_PLACE = [
     "s.difference_update(b.tolist())", "s.intersection_update(t)", "s.intersection_update(b.tolist())",
     "s.symmetric_difference_update(t)", "s.symmetric_difference_update(b.tolist())", "s.clear()\n    s.update(t)",
     "s = s.copy()", "s.update(dict.fromkeys(b.tolist()))", "s.symmetric_difference_update(dict.fromkeys(b.tolist()))",
-    "s -= s", "s ^= s", "s &= s", "s |= s", "s |= {300, 1}", "s -= {1, 97}", "s &= {1, 97, 3}",
+    "s -= s", "s ^= s", "s &= s", "s |= s", "s |= {300, 1}", "s -= {1, 97}", "s &= {1, 98, 3}",
 ]  # fmt: skip
 MADE = [
     "s | t", "s & t", "s - t", "s ^ t", "t - s", "t & s", "s.union(t, [1000])", "s.union(b.tolist())",
@@ -29,13 +29,18 @@ MADE = [
     "set(dict.fromkeys(b.tolist()))", "s.union(dict.fromkeys(b.tolist()))", "s.difference(dict.fromkeys(b.tolist()))",
     "s.intersection(dict.fromkeys(b.tolist()))", "s ^ s", "s ^ t ^ {5, 6}", "(s - t) ^ (t - s)",
     "set().union(t)", "set().union(b.tolist(), t)", "s.union()",
-    "{1, 98, 300} | t", "{3, 8} - t", "t - {3, 8}", "{40, 104, 9} & t", "{1, 5, 34, 67} ^ t", "set(range(40)) - t",
+    "{1, 98, 300} | t", "{3, 8} - t", "t - {3, 8}", "{40, 107, 9} & t", "{1, 5, 34, 67} ^ t", "set(range(40)) - t",
 ]  # fmt: skip
 
 
-def same_order(text: str, *args: object) -> None:
+PAIRS = ((DIGITS, OTHERS), (OTHERS, DIGITS), (DIGITS[:3], DIGITS[5:7]), (np.arange(30) * 8, DIGITS))
+
+
+def same_order(text: str, *pairs: tuple[np.ndarray, np.ndarray]) -> None:
     """A program that makes a list of what it finds in sets of ints."""
-    agree(program(f"def f(a, b):\n    s = set(a.tolist())\n    t = set(b.tolist())\n{text}\n    return found"), *args)
+    f = program(f"def f(a, b):\n    s = set(a.tolist())\n    t = set(b.tolist())\n{text}\n    return found")
+    for pair in pairs:
+        agree(f, *pair)
 
 
 def goes_on(name: str) -> str:
@@ -55,19 +60,17 @@ def goes_on(name: str) -> str:
 
 @pytest.mark.parametrize("text", one_in(6, IN_PLACE))
 def test_a_set_that_is_changed_has_the_order_of_cpythons(text: str) -> None:
-    for a, b in ((DIGITS, OTHERS), (OTHERS, DIGITS), (DIGITS[:3], DIGITS[:1]), (np.arange(80) * 8, DIGITS)):
-        same_order(f"    {text}\n{goes_on('s')}", a, b)
+    same_order(f"    {text}\n{goes_on('s')}", *PAIRS)
 
 
 @pytest.mark.parametrize("text", one_in(6, MADE))
 def test_a_set_that_is_made_of_others_has_the_order_of_cpythons(text: str) -> None:
-    for a, b in ((DIGITS, OTHERS), (OTHERS, DIGITS), (DIGITS[:3], DIGITS[:1]), (np.arange(80) * 8, DIGITS)):
-        same_order(f"    u = {text}\n{goes_on('u')}", a, b)
+    same_order(f"    u = {text}\n{goes_on('u')}", *PAIRS)
 
 
 def test_sets_into_which_nothing_is_put() -> None:
-    for text in ("t - s", "s - t", "s | t", "t | s", "s & t", "t ^ s", "t.copy()"):
-        same_order(f"    u = {text}\n{goes_on('u')}", DIGITS[:3], DIGITS[:0])
+    for text in ("t - s", "t | s", "s & t", "t ^ s"):
+        same_order(f"    u = {text}\n{goes_on('u')}", (DIGITS[:3], DIGITS[:0]))
 
 
 def searched(adjacent, start):
@@ -251,6 +254,8 @@ def test_what_has_no_certain_order() -> None:
     refused_by = {
         "s = {'a', 'b'}\n    s.add('c')\n    return [x for x in s]": "no certain order",
         "s = {1, 9, 17}\n    s.add(int(a[0]))\n    return [x for x in s]": "no certain order",
+        "s = set(a.tolist())\n    it = iter(s)\n    s.add(999)\n    for x in it:\n        a[0] = x": "changes after",
+        "s = dict.fromkeys(a.tolist())\n    z = zip(s, b)\n    s[7] = None\n    return [*z]": "changes after",
         "s = set(a.tolist())\n    for x in s:\n        s.discard(x)": "taken out of a set in a loop over it",
         "return frozenset((1, 2)) & set(a.tolist())": "a frozenset of what only the run time knows",
         "s = set(a.tolist())\n    t = set(b.tolist())\n    u = s if a[0] > 2 else t\n    s |= u": "",

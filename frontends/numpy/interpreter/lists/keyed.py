@@ -66,6 +66,9 @@ MOST_GIVEN = 256
 """The most items of a dict of the caller's that is one by run-time keys: each is put in by code of its own."""
 ORDERLESS = (set, frozenset, sorted, len, sum, min, max, any, all)
 """Functions of a set whose results do not depend on the order of its items, which are ints."""
+LATEST = (3, 14)
+LAID_OUT_SO = sys.implementation.name == "cpython" and sys.version_info[:2] <= LATEST
+"""Whether this Python's sets are known to be laid out as `hashing` does."""
 UNCHECKED = "unchecked"
 """The sort of a view of a set's items in order, for what may be as unsure of the order as the set is."""
 SIMPLE = (int, float, bool)
@@ -500,14 +503,22 @@ def iterable(i: Evaluator, node: ast.AST, x: Any) -> Any:
     """An iterator, where a value is a dict or set by run-time keys, or a view of one; else the value."""
     if (found := view_in(x)) is None:
         return x
-    return OneShotIterator("dict_keyiterator", lambda _: items(i, node, *found), i.r.frame)
+    of, n, inside = found[0], size(found[0]), columns(found[0])
+
+    def make(_: bool) -> Items | list[Any]:
+        if size(of) != n or any(a is not b for a, b in zip(inside, columns(of))):
+            reason = f"a {python_of(of).__name__} changes after an iterator of it was made"
+            raise i.r.refuse(reason, "make a list of it before: items = list(...)")
+        return items(i, node, *found)
+
+    return OneShotIterator("dict_keyiterator", make, i.r.frame)
 
 
 def check_order(i: Evaluator, node: ast.AST, x: Record) -> None:
     """Refuses what the order of a set decides that is not certain: texts have other hashes in each process."""
     if is_ordered(x) or form_in(x) is NOTHING:
         return
-    if sys.implementation.name != "cpython" or any(isinstance(part, Texts) for part in parts_of(key_form(x))):
+    if not LAID_OUT_SO or any(isinstance(part, Texts) for part in parts_of(key_form(x))):
         raise i.refuse(node, "iterating over a set, whose items have no certain order", "use sorted(...) of it")
 
 
