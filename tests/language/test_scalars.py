@@ -185,7 +185,8 @@ def test_n3_powers_of_python_ints() -> None:
             return s
         """))  # fmt: skip
     agree(h, np.zeros(20))
-    assert "float(a)" in refused(program("def f(a): return 3 ** int(a[0])"), np.array([2])).instead
+    for n in (2, 0, -2):  # an int, or a float, by the data
+        agree(program("def f(a): return 3 ** int(a[0])"), np.array([n]))
 
 
 @pytest.mark.slow

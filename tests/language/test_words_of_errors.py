@@ -68,7 +68,8 @@ FORMS: dict[str, tuple[Any, ...]] = {
     # what is unpacked, and stores to lists
     "x, *y = k": (A, A), "x, *y = range(5, 0)": (A, A), "x, y, *z = [k]": (A, A), "x, y = 5": (A, A),
     "x = [k]; x[7] = 1": (A, A),
-    "divmod(k, 0.0)": (A, A), "divmod(1.5, k)": (A, A), "divmod(1, k)": (A, A),
+    "divmod(k, 0.0)": (A, A), "divmod(1.5, k)": (A, A), "divmod(1, k)": (A, A), "divmod(a[0], 0.0)": (A, A),
+    "divmod(a[0], k)": (A, A),
     "[k, 2].index(5)": (A, A), "(k, 2).index(5)": (A, A), "(k * 0j) ** -1": (A, A), "(k + 0j) ** 2j": (A, A),
 }  # fmt: skip
 

@@ -239,7 +239,7 @@ def divmod_of(r: Recorder, a: Any, b: Any) -> Any:
     if not is_traced(a) and not is_traced(b):
         return ask(divmod, a, b)
     kinds = [weak_type(x) for x in (a, b)]
-    if float in kinds and all(kind in (bool, int, float) for kind in kinds):
+    if all(isinstance(kind, type) for kind in kinds) and float in kinds and complex not in kinds:
         require_nonzero(r, float_value(r, as_number(r, b)), BY_ZERO["DivMod", float])
     return binary(r, "FloorDiv", a, b), binary(r, "Mod", a, b)
 
