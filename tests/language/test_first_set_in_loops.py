@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, refused
+from tests.support.agreement import agree, program, refused
 from tracebuf.testing.ladder import climb
 
 
@@ -124,3 +124,29 @@ def test_what_was_none_becomes_a_number_that_no_iteration_changes() -> None:
     for n in (0, 1, 3):
         agree(read, 1.5, n)
         climb(counted, (1.5, n))
+
+
+LEFT_BY = {"at its end": "pass", "by break": "if s > 50:\n                    break", "before": "if i == 1: continue"}
+
+
+@pytest.mark.parametrize("left", LEFT_BY)
+@pytest.mark.parametrize("loop", ["for i in range(n):", "while i < n:"])
+def test_an_array_of_its_own_or_another_one_first_bound_in_a_loop(loop: str, left: str) -> None:
+    """The first iteration binds the argument, those after it a new array, as total variation denoising does."""
+    f = program(f"""
+        def f(a, n):
+            i, s, d = 0, 0.0, np.zeros_like(a)
+            {loop}
+                if i > 0:
+                    out = a + d
+                else:
+                    out = a
+                d = d + out * 0.5
+                s += out.sum()
+                {'i += 1' if 'while' in loop else 'pass'}
+                {LEFT_BY[left]}
+            return out, s
+    """)
+    for n in (1, 2, 5, 0):
+        agree(f, np.arange(4.0), n)
+    climb(f, (np.arange(4.0), 5), again=[(np.arange(3.0), 1)])

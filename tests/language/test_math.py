@@ -192,3 +192,24 @@ def test_combinations_of_ints_that_only_the_run_time_knows() -> None:
         agree(large, np.array(x))
     for n in (5.0, -1.0, 20.0):
         agree(lambda x: math.factorial(int(x[0])), np.array([n]))
+
+
+RATIOS = """int(n / 2)|int(1 + n / 2)|math.ceil(n / 3)|math.floor(n / 7)|int(n / 2 / 3)|int(n / 5 - 2)
+math.trunc(n / 49 + 1)"""
+
+
+@pytest.mark.parametrize("form", RATIOS.replace("\n", "|").split("|"))
+def test_ints_of_quotients_are_ints_of_the_call(form: str) -> None:
+    """A size by `int(n / 2)` was known at run time only, so that no view could depend on it."""
+    f = bufferize(max_specializations=1000)(program(f"def f(n): return {form}", math=math))
+    rng = np.random.default_rng(0)
+    large = [int(k) * m for k in rng.integers(0, 2**45, 20) for m in (1, 3, 7, 49)]
+    for n in (*range(-12, 30), *large, 2**50, 2**50 + 1, 2**53 + 1, -(2**60)):
+        agree(f, n)
+    g = program(f"""
+        def g(n):
+            w = np.ones((3, n + 3))
+            return np.ascontiguousarray(w[:, :{form}])
+    """, math=math)
+    for n in (10, 17, 3):
+        agree(g, n)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.frontends.numpy.numbers import ratios
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.powers import power_form as power_form
@@ -215,7 +216,11 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if name == "Pow":
         return python_power(r, a, b)
     if ia is not None and ib is not None:
-        return int_quotient(r, ia, ib) if name == "Div" else int_arithmetic(r, name, ia, ib)
+        if name != "Div":
+            return int_arithmetic(r, name, ia, ib)
+        quotient = int_quotient(r, ia, ib)
+        ratios.note(r, name, a, b, quotient)
+        return quotient
     if name in BITS or name in ("LShift", "RShift"):
         ask(BINARY[name][0], concrete(a), concrete(b))  # raises what Python raises
     if name in ("FloorDiv", "Mod"):
@@ -228,7 +233,9 @@ def python_arithmetic(r: Recorder, name: str, a: Any, b: Any) -> Any:
     if name == "Div":
         require_nonzero(r, fb, BY_ZERO[name, float])
     op = {"Add": arith.AddF, "Sub": arith.SubF, "Mult": arith.MulF, "Div": arith.DivF}[name]
-    return PyFloat(r.emit(op.of(fa, fb)))
+    result = PyFloat(r.emit(op.of(fa, fb)))
+    ratios.note(r, name, a, b, result)
+    return result
 
 
 def int_arithmetic(r: Recorder, name: str, a: Dim, b: Dim) -> PyInt | int:

@@ -79,6 +79,8 @@ class Sizes(Landings):
         self.guards: list[Guard] = []
         self.index_symbols: dict[Value, Dim] = {}
         self.int_expressions: dict[Value, Dim] = {}
+        self.ratios: dict[Value, tuple[Dim, int]] = {}
+        """The floats that are an int divided by a known one, but for rounding (numbers/ratios)."""
         """Of an int as i64 data: the expression."""
         self.yielded_sizes: dict[tuple[Value, bool], list[tuple[Dim, Dim]]] = {}
         """The sizes that an `if` has yielded, by its condition and side, with what they are on that side."""

@@ -17,6 +17,7 @@ from tracebuf.frontends.numpy.arrays.indexing import as_int, check_float_fits, i
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, c_or_fortran, whole_number
 from tracebuf.frontends.numpy.functions.python.folds import extreme_of_array, sum_of_array
+from tracebuf.frontends.numpy.numbers import ratios
 from tracebuf.frontends.numpy.numbers.lattice import python_flag
 from tracebuf.frontends.numpy.numbers.operands import BOOL, as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_complex import magnitude
@@ -81,7 +82,10 @@ def to_int(r: Recorder, *args: Any, **kwargs: Any) -> Any:
         return as_int_value(e)
     if isinstance(x, NpScalar) and not x.element.component.is_float:
         return PyInt(int_of(r, x.value))
-    return float_to_int(r, float_value(r, x))
+    value = float_value(r, x)
+    if isinstance(x, PyFloat) and (exact := ratios.as_int(r, value)) is not None:
+        return exact
+    return float_to_int(r, value)
 
 
 def float_to_int(r: Recorder, value: Value) -> PyInt:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.functions.python.builtins import float_to_int
+from tracebuf.frontends.numpy.numbers import ratios
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.operands import as_number
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr, int_of_value
@@ -167,12 +168,16 @@ def modf(r: Recorder, x: Any) -> tuple[PyFloat, PyFloat]:
 
 def to_integer(op: type[arith.UnaryOp]) -> Handler:
     """The body of floor, ceil or trunc; NumPy's ints are converted to floats first, as in `math`."""
+    ways: dict[Any, Literal["down", "up"]] = {arith.Floor: "down", arith.Ceil: "up"}
 
     def body(r: Recorder, x: Any) -> PyInt | int:
         x = bool_as_int(r, as_number(r, x))
         if (e := int_expr(x)) is not None:
             return as_int_value(e)
-        return float_to_int(r, r.emit(op.of(float_value(r, x))))
+        value = float_value(r, x)
+        if isinstance(x, PyFloat) and (exact := ratios.as_int(r, value, ways.get(op, "zero"))) is not None:
+            return exact
+        return float_to_int(r, r.emit(op.of(value)))
 
     return body
 

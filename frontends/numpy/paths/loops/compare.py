@@ -628,6 +628,8 @@ def leaf_template(r: Recorder, name: str, x: Any, frame: Frame) -> LeafMaker:
         return lambda r: x
     if isinstance(x, GuardedRef) and all(outlives(r, arm, frame) for arm in ends(x)):
         x = ends(x)[0]
+    if isinstance(x, GuardedRef):
+        x = next((arm for arm in ends(x) if plain(arm) and arm.storage in frame.locals), x)  # and this
     if not plain(x):
         raise path_dependent(r, name, "one of several arrays inside the loop only")
     view, storage = x.view, x.storage
