@@ -91,7 +91,8 @@ def test_the_words_of_eager(form: str, reached: str) -> None:
     words = []
     for call in (f, bufferize(f)):
         try:
-            call(*clone_arguments(FORMS[form], {})[0], np.ones(2))
+            with np.errstate(all="ignore"):
+                call(*clone_arguments(FORMS[form], {})[0], np.ones(2))
             words.append("")
         except Exception as error:
             words.append(re.sub("^index -?[0-9]+ ", "an index ", str(error)))  # of arrays, it is not said which one
