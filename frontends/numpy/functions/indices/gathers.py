@@ -291,9 +291,12 @@ def stored_element(loops: Loops, value: Operand, base: ArrayRef, as_given: bool 
 
 
 def fits_surely(r: Recorder, value: ArrayRef, shape: Sequence[Dim]) -> bool:
-    """Whether an array is known to broadcast to a shape."""
-    sizes = zip(reversed(value.shape), reversed(shape))
-    return value.ndim <= len(shape) and all(a == 1 or r.facts.equal(a, b) for a, b in sizes)
+    """Whether an array broadcasts to a shape: by proof or guard."""
+
+    def fits(a: Dim, b: Dim) -> bool:
+        return a == 1 or r.facts.equal(a, b) or r.ask_equal(a, b) is True or r.ask_equal(a, 1) is True
+
+    return value.ndim <= len(shape) and all(fits(a, b) for a, b in zip(reversed(value.shape), reversed(shape)))
 
 
 def fitting(r: Recorder, value: ArrayRef, shape: Sequence[Dim], of_at: bool = False) -> ArrayRef:
