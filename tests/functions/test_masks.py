@@ -391,3 +391,14 @@ def test_values_of_which_only_the_run_time_knows_that_there_are_none(call: str, 
             agree(f, a.copy(), np.arange(4.0), k)
     eager = program(f"def f(a, v, k):\n    {call.format(values)}\n    return a")
     climb(eager, (np.array([4.0, 5.0, 0.0]), np.arange(4.0), 2), again=[(np.array([4.0, 0.0]), np.arange(4.0), 0)])
+
+
+@pytest.mark.slow
+def test_an_array_stored_to_itself_by_a_mask_of_all() -> None:
+    """All elements are selected then, or an error says that they are not: nothing is copied."""
+    f = program("def f(b):\n    b[b] = b")
+    for b in (np.ones(3, bool), np.array([True, False, True]), np.array([True]), np.array([False]), np.zeros(0, bool)):
+        climb(f, (b,))
+    g = program("def g(a, m):\n    a[m] = a")
+    for m in (np.ones(3, bool), np.array([True, False, True]), np.ones(2, bool)):
+        climb(g, (np.arange(3.0), m))

@@ -220,6 +220,8 @@ def expand(r: Recorder, at: Advanced, value: ArrayRef, given: Sequence[Dim]) -> 
     ones: list[Value | None] = []
     for axis, size in zip(reversed(value.shape), reversed(shape)):
         ones.append(repeated(r, axis, size, message, values))
+    if is_whole(r, at) and at.base.ndim == 1 and value.same(at.base):
+        return  # all are selected, or there is one
     loops, axes = masked_loops(r, at)
     here = loops.along(mask, range(mask.ndim))
     counted = counts(loops, here, at)
