@@ -157,8 +157,15 @@ def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
     if value.ndim <= after:
         return select(r, at, value)
     if value.ndim <= len(at.kept) + 1 and value.shape[value.ndim - after - 1] == 1:
+        if is_to_itself(r, at, value):
+            return
         return select(r, at, value.derive(lambda view: view.drop(value.ndim - after - 1)), value.ndim - 1 - after)
     expand(r, at, value, given)
+
+
+def is_to_itself(r: Recorder, at: Advanced, value: ArrayRef) -> bool:
+    """Whether a vector is stored to itself by a mask of its length: where that fits, each element to its own place."""
+    return at.base.ndim == 1 and is_whole(r, at) and value.same(at.base)
 
 
 def is_whole(r: Recorder, at: Advanced) -> bool:
@@ -220,8 +227,8 @@ def expand(r: Recorder, at: Advanced, value: ArrayRef, given: Sequence[Dim]) -> 
     ones: list[Value | None] = []
     for axis, size in zip(reversed(value.shape), reversed(shape)):
         ones.append(repeated(r, axis, size, message, values))
-    if is_whole(r, at) and at.base.ndim == 1 and value.same(at.base):
-        return  # all are selected, or there is one
+    if is_to_itself(r, at, value):
+        return
     loops, axes = masked_loops(r, at)
     here = loops.along(mask, range(mask.ndim))
     counted = counts(loops, here, at)
