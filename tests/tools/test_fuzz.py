@@ -22,6 +22,7 @@ from tracebuf.testing.fuzz import (
     Report,
     attempt,
     calls,
+    driver,
     exits,
     kinds,
     libraries,
@@ -263,6 +264,22 @@ def test_a_program_without_end_in_eager_is_no_failure() -> None:
     hangs_elsewhere = "def program(a):\n    return a\nwhile __name__ != '<run_path>':\n    pass\n"
     for text, kind in ((without_end, "raised"), (hangs_elsewhere, "failed")):
         assert in_a_child(head + text + end, 1.0).kind == kind
+
+
+def test_a_program_without_end_in_eager_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counted as one on which the library hangs."""
+    monkeypatch.setattr(driver, "ENDLESS", 0.05)
+    text = "TOLERANCE = 0.0\nDONATED = ()\ndef program(a):\n    while a > 0:\n        a += 1\n    return a\n"
+    report = attempt(Program(f"{text}def arguments():\n    return (1,)\narguments_again = arguments\n"))
+    assert report.kind == "refused" and "no end" in report.what
+
+
+def test_one_limit_of_time_within_another() -> None:
+    with pytest.raises(Alarm), within(0.05):
+        with within(5.0):
+            pass
+        while True:
+            pass
 
 
 def test_a_wrong_program_is_reported() -> None:

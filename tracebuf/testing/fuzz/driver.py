@@ -46,6 +46,8 @@ BATCHES = 8
 """Batches in one worker process."""
 LONG = 0.5
 """Seconds of processor time of eager from which on only native code is compared with it."""
+ENDLESS = 10.0
+"""Seconds of processor time after which eager is taken to have no end: there is nothing to compare with then."""
 PATIENCE = 60.0
 """Seconds of processor time after which a program counts as hanging."""
 
@@ -88,13 +90,18 @@ def attempt(program: Program) -> Report:
             if hasattr(module, "THREADS"):
                 check_threads(module, program.text)
                 return Report("ok")
+            try:
+                with within(ENDLESS):
+                    interpreted = not takes_long(module)
+            except Alarm:
+                return Report("refused", program.text, what=f"eager has no end within {ENDLESS:.0f} seconds")
             args = module.arguments()
             chosen = zlib.crc32(program.text.encode())
             one = STRATEGIES[1 + chosen % (len(STRATEGIES) - 2)]
             tried = (STRATEGIES[0], one, STRATEGIES[-1])
             climb(
                 module.program, args, again=[module.arguments_again()], strategies=tried, tolerance=module.TOLERANCE,
-                donate=module.DONATED, quick=chosen % 4 == 0, interpreted=not takes_long(module),
+                donate=module.DONATED, quick=chosen % 4 == 0, interpreted=interpreted,
             )  # fmt: skip
             if hasattr(module, "boxed"):
                 check_boxed(module, program.text)

@@ -26,20 +26,20 @@ IDLE = 10.0
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
     """Raises Alarm on the main thread once this process has computed for so long; again each second, since Python
-    ignores it in a finalizer."""
+    ignores it in a finalizer. One around it goes on afterwards."""
 
     def ring(*_: Any) -> None:
         raise Alarm
 
     timers = (signal.ITIMER_PROF, signal.SIGPROF, seconds), (signal.ITIMER_REAL, signal.SIGALRM, IDLE * seconds)
     before = [signal.signal(number, ring) for _, number, _ in timers]
+    around = [(0.0, 0.0)] * len(timers)
     try:
-        for timer, _, limit in timers:
-            signal.setitimer(timer, limit, 1.0)
+        around = [signal.setitimer(timer, limit, 1.0) for timer, _, limit in timers]
         yield
     finally:
-        for timer, _, _ in timers:
-            signal.setitimer(timer, 0)
+        for (timer, _, _), left in zip(timers, around, strict=True):
+            signal.setitimer(timer, *left)
         for (_, number, _), handler in zip(timers, before, strict=True):
             signal.signal(number, handler)
 
