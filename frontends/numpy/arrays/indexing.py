@@ -218,17 +218,17 @@ def check_number(r: Recorder, value: Operand, target: ArrayRef, as_array: bool =
 
 def check_single(r: Recorder, value: Operand, element: ScalarType) -> None:
     """Raises the one error of a store by an index of `.flat`, for a number that does not fit an integer type."""
-    text, (low, high) = "Error setting single item of array.", element.bounds if element.is_integer else (0, 0)
-    if element.is_integer and isinstance(value, (int, float, complex)) and not isinstance(value, np.generic):
-        ask(np.ones(1, element.dtype).flat.__setitem__, 0, value)
-    elif element.is_integer and isinstance(value, PyInt):
+    if not element.is_integer:
+        return
+    text = "Error setting single item of array."
+    if isinstance(value, PyInt):
+        low, high = element.bounds
         fits = both(r, r.compare("sge", value.expr, low), r.compare("sle", value.expr, high))
         r.check(fits, "ValueError", text)
-    elif element.is_integer and isinstance(value, PyFloat):
-        whole = r.emit(arith.Trunc.of(value.value))
-        above = r.emit(arith.CmpF.of("oge", whole, r.constant(float(low), F64)))
-        below = r.emit(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64)))
-        r.check(both(r, above, below), "ValueError", text)
+    elif isinstance(value, PyFloat):
+        r.check(whole_within(r, value.value, element)[1], "ValueError", text)
+    elif isinstance(value, (int, float, complex)) and not isinstance(value, np.generic):
+        ask(np.ones(1, element.dtype).flat.__setitem__, 0, value)
 
 
 def check_int_of(r: Recorder, value: Operand, element: ScalarType) -> None:
@@ -252,12 +252,17 @@ def check_float_fits(r: Recorder, value: Value, element: ScalarType) -> None:
     for end in (float("inf"), -float("inf")):
         finite = r.emit(arith.CmpF.of("one", value, r.constant(end, F64)))
         r.check(finite, "OverflowError", "cannot convert float infinity to integer")
+    whole, fits = whole_within(r, value, element)
+    r.check(fits, "OverflowError", f"Python integer {{:.0f}} out of bounds for {element.dtype}", [whole])
+
+
+def whole_within(r: Recorder, value: Value, element: ScalarType) -> tuple[Value, Value]:
+    """A float rounded towards 0, and whether an integer type has that number."""
     whole = r.emit(arith.Trunc.of(value))
     low, high = element.bounds
     above = r.emit(arith.CmpF.of("oge", whole, r.constant(float(low), F64)))
     below = r.emit(arith.CmpF.of("olt", whole, r.constant(float(high + 1), F64)))
-    fits = both(r, above, below)
-    r.check(fits, "OverflowError", f"Python integer {{:.0f}} out of bounds for {element.dtype}", [whole])
+    return whole, both(r, above, below)
 
 
 def check_integer_fits(r: Recorder, value: Value, given: ScalarType, element: ScalarType) -> None:
