@@ -67,8 +67,8 @@ Where is ...?
     heapq; dicts, sets      by run-time keys: interpreter/lists/heaps, interpreter/lists/keyed on a hash table,
                             functions/formulas/hashing; tests/language/test_dicts_by_run_time_keys.py
     a | b, s.pop() of sets  interpreter/lists/sets; tests/language/test_sets_by_run_time_items.py
-    next(g) of a generator  its function in steps to the next `yield`: source/steps, interpreter/iterators; others, taken
-                            from here and there: interpreter/lists/cursors; tests/language/test_generators_in_steps.py
+    next(g) of a generator  its function in steps to the next `yield`: source/steps, interpreter/iterators; others:
+                            interpreter/lists/cursors; tests/language/test_generators_in_steps.py
     int(n / 2) as a size    numbers/ratios; tests/language/test_math.py
     a[b], b without axes    functions/indices/subscripts (`read`); tests/language/test_scalar_array_indices.py
     texts that loops make   interpreter/texts; what is asked of them: interpreter/text_questions
