@@ -24,7 +24,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from tracebuf.dask import distribute
+from tracebuf.dask import Mapped, distribute
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import chunks_images
@@ -77,7 +77,7 @@ def sources(name: str, size: int, chunk: int, folder: Path) -> tuple[Callable[[]
         )  # fmt: skip
     if name == "images":
         stack = chunks_images.photographs(folder / "stack.npy", IMAGES, size)
-        return lambda: [np.array(stack)], lambda: [da.from_array(stack, chunks=(IMAGES, chunk, chunk))]
+        return lambda: [np.array(stack)], lambda: [da.from_array(Mapped(stack), chunks=(IMAGES, chunk, chunk))]
     shape, chunks = (DAYS, size * size // DAYS), (DAYS, chunk * chunk // DAYS)
     return (
         lambda: [np.random.default_rng(1).standard_normal(shape)],

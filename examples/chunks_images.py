@@ -19,7 +19,7 @@ import numpy as np
 from image_filter import write_png
 
 import tracebuf
-from tracebuf.dask import distribute
+from tracebuf.dask import Mapped, distribute
 
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -67,11 +67,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         stack = photographs(folder / "stack.npy", args.images, args.size)
         print(pipeline.cut(tracebuf.spec("f4[k,n,m]")), end="\n\n")
         start = time.perf_counter()
-        edges, mean = distribute(pipeline)(da.from_array(stack, chunks=(4, args.chunk, args.chunk)))
+        edges, mean = distribute(pipeline)(da.from_array(Mapped(stack), chunks=(4, args.chunk, args.chunk)))
         result = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
             folder / "edges.npy", "w+", np.float32, edges.shape
         )
-        stored = da.store(edges, result, compute=False, lock=False)
+        stored = da.store(edges, Mapped(result), compute=False, lock=False)
         _, picture = dask.compute(stored, mean)
         seconds = time.perf_counter() - start
         whole, common = pipeline(np.array(stack))

@@ -82,10 +82,11 @@ class Program:
 
         return kernel_of(self.buffers, self.name, self.callees)
 
-    def __call__(self, *args: Any) -> list[Any]:
+    def __call__(self, *args: Any, make: Callable[[Sequence[int], np.dtype], np.ndarray] = np.empty) -> list[Any]:
         """Runs natively and returns the results in order: arrays, NumPy scalars, ints for index. Raises what the
-        program's checks raise (IndexError, ValueError, MemoryError)."""
-        return self.kernel.run(self._checked(args))[: self._n_results]
+        program's checks raise (IndexError, ValueError, MemoryError). `make` makes the arrays of the call, of undefined
+        contents, where it is to have memory of the caller's; these must not overlap."""
+        return self.kernel.run(self._checked(args), make=make)[: self._n_results]
 
     def counted(self, *args: Any) -> tuple[list[Any], Counters]:
         """Runs natively; (the results, a `Counters` with what the run allocated and copied)."""

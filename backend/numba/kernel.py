@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.backend.numba.module import Module, as_given, module_of
-from tracebuf.backend.runtime.arena import Counters
+from tracebuf.backend.runtime.arena import Counters, Make
 from tracebuf.backend.runtime.callback import Callback
 from tracebuf.backend.runtime.code import Code
 from tracebuf.backend.runtime.kernel import Kernel, Prepared, checked_for, unfit
@@ -68,8 +68,9 @@ class NumbaKernel(Kernel):
                 raise unfit(self.name, parameter, arg)
         return _PREPARED
 
-    def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
-        """The results; args and errors are those of a native kernel's."""
+    def run(self, args: Sequence[Any], prepared: Prepared | None = None, *, make: Make = np.empty) -> list[Any]:
+        """The results; args and errors are those of a native kernel's. Arrays are of Numba's making: `make` is not
+        asked."""
         if prepared is None:
             self.prepare(args)
         module = self.module

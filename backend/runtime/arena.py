@@ -82,6 +82,7 @@ class Window(Protocol):
         """It ends; it had so many bytes at once."""
 
 
+Make = Callable[[Sequence[int], np.dtype], np.ndarray]
 WINDOW: ContextVar[Window | None] = ContextVar("WINDOW", default=None)
 """The innermost one."""
 
@@ -90,8 +91,8 @@ class Context:
     """The context of `backend.layout.abi`, the call backs behind it and the arrays they made."""
 
     __slots__ = (
-        "args", "arrays", "blocks", "born", "called", "frame", "given", "given_back", "guard", "idle", "lent", "most",
-        "owners", "patience", "references", "roaming", "shared", "slots", "spared", "spares", "watch", "window",
+        "args", "arrays", "blocks", "born", "called", "frame", "given", "given_back", "guard", "idle", "lent", "make",
+        "most", "owners", "patience", "references", "roaming", "shared", "slots", "spared", "spares", "watch", "window",
     )  # fmt: skip
 
     def __init__(
@@ -121,6 +122,8 @@ class Context:
         """The owners of blocks that were handed over in this call, which goes on with them."""
         self.forget_blocks()
         self.guard = chosen()
+        self.make: Make = np.empty
+        """What makes the arrays of this call."""
         self.arrays, self.given = (0, 0), 0
         """How many arrays this call has made, and their bytes; how many of them called functions gave."""
         self.most = 0
@@ -132,8 +135,9 @@ class Context:
         """In what a function of the user's is called from a call by machine code, with these arguments."""
         self.window: Window | None = None
 
-    def begin(self, args: Sequence[object], counted: bool = False) -> None:
+    def begin(self, args: Sequence[object], counted: bool = False, make: Make = np.empty) -> None:
         """Before a call with these arguments: counters at zero."""
+        self.make = make
         self.args, self.arrays, self.given = args, (0, 0), 0
         ctypes.memmove(ctypes.addressof(self.slots) + 8 * abi.ALLOCATIONS, _ZERO, len(_ZERO))
         if counted and (window := WINDOW.get()) is not None:
@@ -147,7 +151,7 @@ class Context:
             self.window = None
         self.owners.clear()
         self.lent.clear()
-        self.args = ()
+        self.args, self.make = (), np.empty
         for reference in self.references:
             reference.forget()
         if self.slots[abi.LARGE]:
@@ -271,7 +275,7 @@ class Context:
         if number and (spare := self._spare(number, sizes, _DTYPES[fields[0]])) is not None:
             self.owners[address(spare)] = spare
             return address(spare)
-        make = np.empty if self.guard is None else self.guard.array
+        make = self.make if self.guard is None else self.guard.array
         if order == _IN_ORDER[:rank]:
             array = make(sizes, _DTYPES[fields[0]])
         else:
@@ -312,7 +316,8 @@ class Context:
         array = self.owners.pop(start, None)
         if array is None:
             return 0
-        if number and self.guard is None and sys.getrefcount(array) <= 2:  # `array`, and the argument
+        ours = self.guard is None and self.make is np.empty
+        if number and ours and sys.getrefcount(array) <= 2:  # `array`, and the argument
             self._keep(array, number % abi.LARGE_SPARE)
         elif self.window is not None:
             self.window.hold(-max(array.nbytes, 1))

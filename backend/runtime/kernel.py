@@ -21,7 +21,7 @@ from tracebuf import cache
 from tracebuf.backend.layout import abi
 from tracebuf.backend.llvm.jit import Library, forget_images
 from tracebuf.backend.runtime.addresses import address_of
-from tracebuf.backend.runtime.arena import Context, Counters
+from tracebuf.backend.runtime.arena import Context, Counters, Make
 from tracebuf.backend.runtime.code import Code
 from tracebuf.backend.runtime.guard import chosen
 from tracebuf.backend.runtime.image import Failure, Image, Result
@@ -259,13 +259,14 @@ class Kernel:
             from tracebuf.backend.runtime.references import Reference
         return Context(self.address, self.image.arena, self.frame.size, list(map(Reference, self.callbacks)))
 
-    def run(self, args: Sequence[Any], prepared: Prepared | None = None) -> list[Any]:
+    def run(self, args: Sequence[Any], prepared: Prepared | None = None, *, make: Make = np.empty) -> list[Any]:
         """The function's results: ndarrays, NumPy scalars, Python ints for index values.
 
-        `prepared` is what `prepare` gave for arguments of the same dtypes, shapes and strides. Raises what a failed
+        `prepared` is what `prepare` gave for arguments of the same dtypes, shapes and strides. `make` makes arrays of
+        undefined contents, of a shape and dtype, for the results. Raises what a failed
         check stands for, with the user's line; MemoryError; InternalError for arguments that do not fit.
         """
-        return self._run(args, prepared or self.prepare(args), counted=False)[0]
+        return self._run(args, prepared or self.prepare(args), counted=False, make=make)[0]
 
     def run_counted(self, args: Sequence[Any]) -> tuple[list[Any], Counters]:
         """The results, and what the call allocated and copied."""
@@ -273,7 +274,9 @@ class Kernel:
         assert counters is not None
         return results, counters
 
-    def _run(self, args: Sequence[Any], prepared: Prepared, counted: bool) -> tuple[list[Any], Counters | None]:
+    def _run(
+        self, args: Sequence[Any], prepared: Prepared, counted: bool, make: Make = np.empty
+    ) -> tuple[list[Any], Counters | None]:
         values = prepared.values.copy()
         for slot, k in prepared.arrays:
             values[slot] = address(args[k])
@@ -284,7 +287,7 @@ class Kernel:
         packed = self._arguments.pack(*values)
         context = self._taken()
         try:
-            context.begin(args, counted)
+            context.begin(args, counted, make)
             frame = ctypes.addressof(context.frame)
             ctypes.memmove(frame + 8, packed, len(packed))
             status = self._enter(frame)

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from tests.dask.functions import CASES
 from tracebuf import bufferize
-from tracebuf.dask import distribute
+from tracebuf.dask import Mapped, distribute
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -57,6 +58,38 @@ def test_what_is_larger_than_the_workers_memory(client: Any) -> None:
     x = da.random.default_rng(0).random((200_000, 1_000), chunks=(1_000, 1_000))
     total, most = da.compute(*distribute(energy, resource="memory")(x))
     assert total == pytest.approx(199_999_000 / 6, rel=1e-3) and 0.9999 < most < 1
+
+
+def test_files_are_read_and_stored_to_by_workers(client: Any, tmp_path: Path) -> None:
+    """All processes see one file; nothing of it is sent."""
+    f = bufferize(CASES["laplace"][0])
+    source, target = (
+        np.lib.format.open_memmap(tmp_path / name, "w+", np.float64, (900, 800)) for name in ("in.npy", "out.npy")
+    )
+    source[:] = np.random.default_rng(0).random(source.shape)
+    source.flush()
+    da.store(distribute(f)(da.from_array(Mapped(source), chunks=200)), Mapped(target))
+    np.testing.assert_array_equal(target, f(np.array(source)))
+
+
+def test_what_tiles_give_takes_no_new_memory_each(client: Any) -> None:
+    """Workers give freed memory back at once: to fault it in again for each tile would take longer than the work."""
+
+    def faults() -> int:
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+    x = client.persist(da.ones((2_000, 2_000), chunks=1_000))
+    distributed.wait(x)
+    f = bufferize(CASES["laplace"][0])
+    for _ in range(3):
+        before = sum(client.run(faults).values())
+        y = client.persist(distribute(f)(x))
+        distributed.wait(y)
+        taken = sum(client.run(faults).values()) - before
+        del y
+    assert taken < x.nbytes / 4096 / 2, taken
 
 
 def test_a_worker_that_dies_in_the_middle(client: Any) -> None:

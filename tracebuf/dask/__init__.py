@@ -6,8 +6,8 @@
 `reach` is the lattice, `rules` what each op reads, `flow` the analysis of a tensor program, `program` what a call's
 program is to it, `cut` its answer in words. `split` makes stages of a program, `grid` lays out their windows, `tiles`
 the parts of these that stay in the cache, `graph` builds the tasks that `worker` runs, `model` says how many steps are
-run between exchanges, `memory` what a chunk takes; `calls` is the
-door. May import: every room, but not `api`. dask itself is imported when something is distributed.
+run between exchanges, `memory` what a chunk takes, `files` takes arrays in files to workers; `calls` is the door.
+May import: every room, but not `api`. dask itself is imported when something is distributed.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracebuf.dask.calls import distribute
+    from tracebuf.dask.files import Mapped
     from tracebuf.dask.memory import suggest_chunks
 
-__all__ = ["distribute", "suggest_chunks"]
+__all__ = ["Mapped", "distribute", "suggest_chunks"]
 
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        from tracebuf.dask import calls, memory
+        from tracebuf.dask import calls, files, memory
 
-        globals()[name] = found = getattr(calls if name == "distribute" else memory, name)
+        globals()[name] = found = getattr({"distribute": calls, "Mapped": files}.get(name, memory), name)
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.dask.files import in_parts
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten
 from tracebuf.dask.grid import Grid, needs_of
@@ -118,7 +119,7 @@ class Distributed:
             shape = tuple(a.shape) if sizes is None else tuple(sizes[n] for n in a.shape)
             made = np.empty(shape, a.dtype)
             made.fill(0) if sizes is not None else None
-            self.arrays[id(made)] = lazy = a if isinstance(a, da.Array) else da.from_array(a)
+            self.arrays[id(made)] = lazy = a if isinstance(a, da.Array) else in_parts(a)
             if lazy is not a:
                 self.turned.add(id(lazy))
             self.keep.append(made)

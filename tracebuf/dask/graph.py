@@ -26,6 +26,8 @@ from tracebuf.ops.arrays.host import HostCall
 Index = tuple[int, ...]
 TREE = 8
 """How many parts of a reduction are combined at once."""
+LONG = 20_000
+"""How long the text of a stage may be that is sent with each of its chunks."""
 
 
 @plain()
@@ -152,8 +154,11 @@ class Graph:
             if found is None:
                 raise Unwritten(str(reason)) from reason
             program = found
-        program_key = self.name(f"program-{text.name}")
-        self.tasks[program_key] = DataNode(program_key, program)
+        sent: Any = program  # in each task, which dask then makes one with that before it, where there is no other
+        if not isinstance(program, worker.StageProgram) or len(program.text) > LONG:
+            program_key = self.name(f"program-{text.name}")
+            self.tasks[program_key] = DataNode(program_key, program)
+            sent = TaskRef(program_key)
         plan = plan_of(self, stage, halos, owned) if isinstance(program, worker.StageProgram) else None
         name = self.name(text.name)
         self.begins.update(needs.begins)
@@ -184,7 +189,7 @@ class Graph:
         refs = {index: self.rim(parts, f"rim-{name}", index) for index, parts in rims.parts.items()}
         for key, job, given, near in takers:
             neighbours = List(*(refs[index] for index in near))
-            self.tasks[key] = Task(key, worker.run, TaskRef(program_key), DataNode(None, job), given, neighbours)
+            self.tasks[key] = Task(key, worker.run, sent, DataNode(None, job), given, neighbours)
         self.give(stage, axes, made, name)
         return text
 
@@ -328,29 +333,57 @@ class Graph:
         from dask._task_spec import Task, TaskRef
 
         folds = {f.op.results[f.number]: f for f in stage.folds}
+        alike: dict[Any, list[int]] = {}
         for k, v in enumerate(stage.outputs):
-            own = [s for s in self.symbols_of(v) if s is not None]
-            fold = folds.get(v)
-            over = list(dict.fromkeys(s for _, s in fold.loops)) if fold is not None else []
-            base = f"{name}-{k}"
-            keys: dict[Index, Any] = {}
-            item = k if fold is None and own else None
-            groups: dict[Index, list[Any]] = {}
-            for index, key in made.items():
-                at = dict(zip(axes, index))
-                if any(at[s] != 0 for s in axes if s not in own and s not in over):
-                    continue
-                mine = tuple(at[s] if s is not None else 0 for s in self.symbols_of(v))
-                part = key if item is not None else (base, *index)
-                if item is None:
-                    self.tasks[part] = Task(part, getitem, TaskRef(key), k)
-                groups.setdefault(mine, []).append(part)
-            for mine, parts in groups.items():
-                keys[mine] = parts[0] if fold is None else self.tree(fold.ufunc, parts, f"{base}-tree")
+            symbols = self.symbols_of(v)
+            if (fold := folds.get(v)) is not None:
+                own = tuple(s for s in symbols if s is not None)
+                alike.setdefault((own, frozenset(s for _, s in fold.loops)), []).append(k)
+                continue
+            groups = grouped(axes, made, symbols, frozenset())
+            if any(s is not None for s in symbols):
+                keys, item = {mine: parts[0] for mine, parts in groups.items()}, k
+            else:
+                key = (f"{name}-{k}", *groups[(0,) * len(symbols)][0][1:])
+                self.tasks[key] = Task(key, getitem, TaskRef(made[key[1:]]), k)
+                keys, item = {(0,) * len(symbols): key}, None
             self.blocks[v] = Blocks(keys.__getitem__, None, item)
+        for (own, over), numbers in alike.items():
+            self.combined(stage, axes, made, name, own, over, numbers)
 
-    def tree(self, ufunc: str, parts: list[Any], name: str) -> Any:
-        """The key of what a reduction gives, whose parts are combined a few at a time."""
+    def combined(
+        self, stage: Stage, axes: Sequence[Sym], made: Mapping[Index, Any], name: str, own: Sequence[Sym],
+        over: frozenset[Sym], numbers: list[int],
+    ) -> None:  # fmt: skip
+        """The blocks of outputs that are cut along the same symbols and combined over the same: one tree for all of
+        them, whose parts are all that a stage gives where the rest of it is numbers and arrays that are not cut."""
+        from dask._task_spec import Task, TaskRef
+
+        folds = {f.op.results[f.number]: f for f in stage.folds}
+        values = [stage.outputs[k] for k in numbers]
+        ufuncs = [folds[v].ufunc for v in values]
+        base = f"{name}-{numbers[0]}"
+        found: dict[Index, Any] = {}
+        large = any(s is not None for v in stage.outputs if v not in folds for s in self.symbols_of(v))
+        for mine, parts in grouped(axes, made, own, over).items():
+            if large or len(parts) == 1:
+                picked = [(base, *key[1:]) for key in parts]
+                for key, whole in zip(picked, parts):
+                    self.tasks[key] = Task(key, worker.pick, TaskRef(whole), numbers)
+                parts = picked
+            found[mine] = self.tree(ufuncs, parts, f"{base}-tree", range(len(numbers)) if large else numbers)
+        for place, v in enumerate(values):
+            if isinstance(v.type, ShapedType):
+                cut = [axis for axis, s in enumerate(self.symbols_of(v)) if s is not None]
+                keys = lambda index, cut=cut: found[tuple(index[k] for k in cut)]  # noqa: E731
+                self.blocks[v] = Blocks(keys, None, place)
+                continue
+            number = f"{base}-{place}-number"
+            self.tasks[number] = Task(number, getitem, TaskRef(found[()]), place)
+            self.blocks[v] = Blocks(lambda _, number=number: number)  # type: ignore[misc]
+
+    def tree(self, ufuncs: list[str], parts: list[Any], name: str, numbers: Sequence[int]) -> Any:
+        """The key of what reductions give, whose parts, items of these numbers, are combined a few at a time."""
         from dask._task_spec import List, Task, TaskRef
 
         level = 0
@@ -360,10 +393,23 @@ class Graph:
             for k in range(0, len(parts), TREE):
                 key = (name, level, parts[k], next(self.serial))
                 group = [TaskRef(p) for p in parts[k : k + TREE]]
-                self.tasks[key] = Task(key, worker.combine, ufunc, List(*group))
+                self.tasks[key] = Task(key, worker.combine, ufuncs, list(numbers), List(*group))
                 new.append(key)
-            parts = new
+            parts, numbers = new, range(len(ufuncs))
         return parts[0]
+
+
+def grouped(
+    axes: Sequence[Sym], made: Mapping[Index, Any], symbols: Sequence[Sym | None], over: frozenset[Sym]
+) -> dict[Index, list[Any]]:
+    """Of a value's chunks the keys of the parts that it is combined from, `over` these symbols; one where it is not.
+    Along others that it does not have, all chunks give the same."""
+    groups: dict[Index, list[Any]] = {}
+    for index, key in made.items():
+        at = dict(zip(axes, index))
+        if all(at[s] == 0 for s in axes if s not in symbols and s not in over):
+            groups.setdefault(tuple(at[s] if s is not None else 0 for s in symbols), []).append(key)
+    return groups
 
 
 def dtype_of(v: Value) -> np.dtype:

@@ -16,7 +16,7 @@ from tracebuf.dask.program import Program
 from tracebuf.dask.reach import Margin, Reach, State, Why, hull, join_margin, join_reaches, margins_through, through
 from tracebuf.dask.rules import iteration_of
 from tracebuf.dask.split import Stage, Uncut, delta_of, is_cheap, symbol_of
-from tracebuf.frozen import frozen, plain
+from tracebuf.frozen import cached_property, frozen, plain
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Dim, Sym, symbols
 from tracebuf.location import UNKNOWN
@@ -195,9 +195,10 @@ class Grid:
     n: int
     ends: tuple[int, ...]
 
-    @property
-    def chunks(self) -> list[tuple[int, int]]:
-        return list(zip((0, *self.ends[:-1]), self.ends))
+    @cached_property
+    def chunks(self) -> tuple[tuple[int, int], ...]:
+        """Where each chunk begins and ends."""
+        return tuple(zip((0, *self.ends[:-1]), self.ends))
 
     def own(self, k: int, begin: int, delta: int) -> tuple[int, int]:
         """The places of an array of size n + delta that chunk `k` has."""

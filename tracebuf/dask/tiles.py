@@ -115,30 +115,36 @@ def tiling_of(
     axes = [axis_of(v, s) for v in stage.inputs]
     whole = [graph.trim(stage, v, needs, windows, at) for v in stage.outputs]
     ways: list[tuple[int, int] | str] = []
+    own: list[tuple[int, int, int] | None] = []
+    """Of each output in parts where it begins, by how much it is longer, and where its part of the chunk begins."""
     ufuncs = {f.op.results[f.number]: f.ufunc for f in stage.folds}
     for v, trim in zip(stage.outputs, whole):
         axis = axis_of(v, s)
         if axis is None:
             ways.append(ufuncs[v])
+            own.append(None)
         elif trim is None:
             return None
         else:
-            ways.append((axis[0], trim[axis[0]][1] - trim[axis[0]][0]))
+            place, delta = axis
+            ways.append((place, trim[place][1] - trim[place][0]))
+            begin = needs.begins.get(v, (0,) * len(shape_of(v)))[place]
+            own.append((begin, delta, windows[s][0] + trim[place][0]))
     tiles = []
+    grids, low = {**graph.grids, s: fine}, windows[s][0]
+    args: dict[int, tuple[int, ...]] = {}
     for k in numbers:
-        inner, place = {**windows, s: fine.window(k, halos[s])}, {**at, s: k}
-        grids = {**graph.grids, s: fine}
+        w0, w1 = fine.window(k, halos[s])
         parts: list[tuple[int, int, int] | None] = []
-        for v, trim in zip(stage.outputs, whole):
-            axis = axis_of(v, s)
-            if axis is None or trim is None:
+        for one in own:
+            if one is None:
                 parts.append(None)
                 continue
-            begin = needs.begins.get(v, (0,) * len(shape_of(v)))[axis[0]]
-            a, b = fine.own(k, begin, axis[1])
-            parts.append((a - inner[s][0], b - inner[s][0], a - windows[s][0] - trim[axis[0]][0]))
-        args = graph.numbers(text, stage, needs, inner, place, grids) + bounds
-        tiles.append(worker.Tile(inner[s][0] - windows[s][0], inner[s][1] - windows[s][0], args, tuple(parts)))
+            a, b = fine.own(k, *one[:2])
+            parts.append((a - w0, b - w0, a - one[2]))
+        if text.trims or w1 - w0 not in args:  # they depend on sizes alone, but for what is trimmed
+            args[w1 - w0] = graph.numbers(text, stage, needs, {**windows, s: (w0, w1)}, {**at, s: k}, grids) + bounds
+        tiles.append(worker.Tile(w0 - low, w1 - low, args[w1 - w0], tuple(parts)))
     mine = tuple(k in owned for k in range(len(stage.inputs)))
     return worker.Tiling(tuple(axes), mine, tuple(ways), tuple(tiles))
 

@@ -32,6 +32,8 @@ SHARE = 8
 """Which part of a worker's memory is kept for the next arrays: fresh memory takes as long as copying into it."""
 KEPT = 128 << 20
 """How much is kept outside of a worker that has a limit."""
+SMALL = 1 << 17
+"""Up to how many bytes malloc has memory without the system."""
 _kept: dict[int, np.ndarray] = {}
 """By identity, the oldest first. Finalizers, which run anywhere, change it: one step at a time, without a lock."""
 
@@ -55,7 +57,7 @@ class _Held(np.ndarray):
 def memory(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """An array of undefined contents, whose memory is kept for the next one of its size when nobody has it any more."""
     n_bytes = math.prod(shape) * dtype.itemsize
-    if n_bytes < 1 << 20:
+    if n_bytes < SMALL:
         return np.empty(shape, dtype)
     fits = (k for k, m in reversed(list(_kept.items())) if m.nbytes >= n_bytes >= m.nbytes * 0.9)
     found = _kept.pop(next(fits, 0), None)
@@ -70,6 +72,28 @@ def give_back(raw: np.ndarray, most: int) -> None:
     _kept[id(raw)] = raw
     while sum(m.nbytes for m in list(_kept.values())) > most:
         _kept.pop(next(iter(list(_kept)), 0), None)
+
+
+class Reused:
+    """Memory for the arrays that a program makes for one tile, used again for the next one: workers of dask give what
+    is freed back to the system at once, which would then fill it with zeros for each tile."""
+
+    def __init__(self) -> None:
+        self.blocks: list[np.ndarray] = []
+        self.taken = 0
+
+    def begin(self) -> None:
+        """A tile begins: nobody has the arrays of the last one any more."""
+        self.taken = 0
+
+    def make(self, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+        n_bytes = math.prod(shape) * dtype.itemsize
+        if self.taken == len(self.blocks):
+            self.blocks.append(np.empty(0, np.uint8))
+        if self.blocks[self.taken].nbytes < n_bytes:
+            self.blocks[self.taken] = memory((n_bytes,), np.dtype(np.uint8))
+        self.taken += 1
+        return self.blocks[self.taken - 1][:n_bytes].view(dtype).reshape(shape)
 
 
 @frozen(slots=False)
@@ -235,7 +259,9 @@ def in_tiles(
     longest = max(t.end - t.begin for t in tiling.tiles)
     scratch: dict[int, np.ndarray] = {}
     found: list[Any] = [None] * len(tiling.outputs)
+    reused = Reused()
     for tile in tiling.tiles:
+        reused.begin()
         args: list[Any] = []
         for k, (window, source) in enumerate(zip(job.windows, sources)):
             if window is None or source is None:
@@ -258,7 +284,7 @@ def in_tiles(
             fill(made, source, axis, begin)
             args.append(made)
         separate(args)
-        outputs = program(*map(signless, args), *tile.numbers)
+        outputs = program(*map(signless, args), *tile.numbers, make=reused.make)
         for k, (out, dtype, trim, part) in enumerate(zip(outputs, stage.dtypes, job.trims, tile.parts, strict=True)):
             way, out = tiling.outputs[k], of_dtype(out, dtype)
             inside = [slice(a, b) for a, b in trim or ()]
@@ -311,10 +337,17 @@ def rim(parts: Sequence[tuple[int, int | None, Bounds]], *blocks: Any) -> list[n
     return found
 
 
-def combine(ufunc: str, parts: Sequence[Any]) -> Any:
-    """Results of parts, combined by the ufunc of their reduction."""
-    found = parts[0]
-    f = getattr(np, ufunc)
-    for p in parts[1:]:
-        found = f(found, p)
+def pick(outputs: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
+    """Some of what a stage gives."""
+    return [outputs[k] for k in numbers]
+
+
+def combine(ufuncs: Sequence[str], numbers: Sequence[int], parts: Sequence[Sequence[Any]]) -> list[Any]:
+    """Items of what parts give, each combined by the ufunc of its reduction."""
+    found = []
+    for ufunc, k in zip(ufuncs, numbers):
+        f, total = getattr(np, ufunc), parts[0][k]
+        for p in parts[1:]:
+            total = f(total, p[k])
+        found.append(total)
     return found

@@ -1,0 +1,78 @@
+"""Arrays in files, by the name of the file: read, stored to, and never sent."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.dask.functions import CASES
+from tracebuf import UnsupportedError, bufferize
+from tracebuf.dask import Mapped, distribute
+
+da = pytest.importorskip("dask.array")
+
+laplace = bufferize(CASES["laplace"][0])
+VIEWS = ("a", "a[3:-5, 2:]", "a[::-1, ::3]", "a.T", "a[::-2].T", "a[7:7]", "a[4]", "a[None, 3:, ::-1]")
+
+
+@pytest.fixture
+def a(tmp_path: Path) -> Any:
+    made = np.lib.format.open_memmap(tmp_path / "a.npy", "w+", np.float64, (60, 50))
+    made[:] = np.random.default_rng(0).random(made.shape)
+    made.flush()
+    return np.load(tmp_path / "a.npy", mmap_mode="r+")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_of_a_file_is_opened_elsewhere(view: str, a: Any) -> None:
+    x = eval(view)
+    sent = pickle.dumps(Mapped(x))
+    assert len(sent) < 1000
+    found = pickle.loads(sent)
+    assert found.shape == x.shape and found.dtype == x.dtype
+    assert found.opened().strides == x.strides or not x.size
+    np.testing.assert_array_equal(found[...], x)
+    np.testing.assert_array_equal(da.from_array(found, chunks=20).compute(), x)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_what_is_stored_is_in_the_file(view: str, a: Any) -> None:
+    x = eval(view)
+    pickle.loads(pickle.dumps(Mapped(x)))[...] = 7.0
+    assert np.all(x == 7.0) and np.count_nonzero(a == 7.0) == x.size
+
+
+def test_a_stencil_from_file_to_file(a: Any, tmp_path: Path) -> None:
+    target = np.lib.format.open_memmap(tmp_path / "b.npy", "w+", np.float64, a.shape)
+    da.store(distribute(laplace)(da.from_array(Mapped(a), chunks=20)), Mapped(target))
+    np.testing.assert_array_equal(target, laplace(np.array(a)))
+
+
+def test_an_argument_in_a_file_is_not_sent(a: Any) -> None:
+    lazy = distribute(laplace)(a)
+    sizes = [len(pickle.dumps(task)) for task in lazy.__dask_graph__().values()]
+    assert max(sizes) < a.nbytes / 2
+    np.testing.assert_array_equal(lazy.compute(), laplace(np.array(a)))
+
+
+def test_what_is_read_only_is_not_stored_to(tmp_path: Path, a: Any) -> None:
+    read = np.load(tmp_path / "a.npy", mmap_mode="r")
+    with pytest.raises(ValueError, match="read-only"):
+        Mapped(read)[0] = 1.0
+
+
+def test_what_has_no_file_is_refused(tmp_path: Path, a: Any) -> None:
+    for x in (np.zeros(3), np.load(tmp_path / "a.npy", mmap_mode="c"), np.array(a), a + 1):
+        with pytest.raises(UnsupportedError, match="no array in a file of its own"):
+            Mapped(x)
+
+
+def test_changed_copies_of_a_file_are_sent(tmp_path: Path, a: Any) -> None:
+    """What was changed in a mapping of its own (mode "c") is not in the file."""
+    private = np.load(tmp_path / "a.npy", mmap_mode="c")
+    private[:] = 2.0
+    np.testing.assert_array_equal(distribute(laplace)(private).compute(), laplace(np.full((60, 50), 2.0)))
