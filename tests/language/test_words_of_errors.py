@@ -54,7 +54,9 @@ FORMS: dict[str, tuple[Any, ...]] = {
     # shapes
     "np.concatenate((a, b))": (np.ones((1, 2)), np.ones((1, 3))), "np.concatenate((a, b))[0]": (A, M),
     "np.block([[a], [b]])": (A, TWO), "a.reshape(-1, 4)": (A, A), "a.reshape(4, -1)": (A, A), "a.reshape(5)": (A, A),
-    "np.vecdot(a, 1)": (A, A), "np.copysign(a)": (A, A),
+    "np.vecdot(a, 1)": (A, A), "np.copysign(a)": (A, A), "np.tensordot(b, a[a > 0])": (A, M),
+    "np.tensordot(b, a[a > 2])": (np.arange(4.0), np.ones((1, 2))), "np.tensordot(b, b, 9)": (A, M),
+    "np.tensordot(a[a > 0], b)": (A, M), "np.tensordot(a, b, 3)": (A, M),
     "np.vdot(a, b)": (A, TWO), "np.matrix_transpose(a)": (A, A), "a.mT": (A, A), "b.swapaxes(0, 3)": (A, M),
     "np.moveaxis(b, 0, 5)": (A, M), "np.diagonal(b, 0, 0, 5)": (A, M), "np.cross(b, b, axis=5)": (A, M),
     "np.concatenate((a, 1))": (A, A), "np.lib.stride_tricks.sliding_window_view(b, 2)": (A, M),

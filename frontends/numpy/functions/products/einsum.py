@@ -267,8 +267,7 @@ def axis_pairs(r: Recorder, a: ArrayRef, b: ArrayRef, axes: Any) -> list[tuple[i
         given = [tuple(r.static_int(whole_number(r, axis), "an axis") for axis in x) for x in given]
     else:
         n = r.static_int(whole_number(r, axes), "the number of axes")
-        if n > min(a.ndim, b.ndim):
-            raise Raises(IndexError("tuple index out of range"))
+        n = min(n, max(a.ndim, b.ndim) + 1)  # the loop below raises for what is too many, after it compared the others
         given = [tuple(range(-n, 0)), tuple(range(n))]
     wrong = "shape-mismatch for sum"
     if len(given[0]) != len(given[1]):
