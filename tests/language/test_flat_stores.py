@@ -102,3 +102,12 @@ def test_a_value_that_does_not_fit() -> None:
         return a
 
     agree(f, np.zeros(4, np.uint8))
+
+
+def compared(c, x):
+    return np.all(c.flat == c.flat[0]), c.flat > x, 1 <= c.T.flat, c.flat == c.T.flat, c.ravel() >= c.flat
+
+
+def test_a_flat_iterator_is_compared_as_an_array() -> None:
+    agree(compared, np.arange(6.0).reshape(2, 3), 2)
+    agree(compared, np.ones((3, 3), int)[::2], 2)

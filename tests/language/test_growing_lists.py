@@ -539,7 +539,6 @@ def test_parts_of_lists_are_replaced() -> None:
 
 # -- what is refused
 REFUSED = {
-    "changes in a loop over it": "for v in out:\n    if v > 1:\n        out.append(0.0 * v)\nreturn out",
     "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n"
     "    kept = (chosen, 1)\n    chosen.append(v)",
     "operator on a list": "return out * 2.5",

@@ -596,15 +596,6 @@ def test_what_a_generator_reads_later() -> None:
     agree(f, np.arange(4.0), 0)
 
 
-@pytest.mark.parametrize("head", ["", "    for k in range(n):\n    "])
-def test_a_list_that_changes_in_a_loop_over_it_is_refused(head: str) -> None:
-    """Also where an outer loop carries it."""
-    pad = "    " if head else ""
-    lines = "def f(x, n):\n    out = [v for v in x if v > 1]\n" + head
-    lines += f"    for r in out:\n{pad}        if len(out) < n:\n{pad}            out.append(r)\n    return out"
-    assert "a list changes in a loop over it" in refused(program(lines), np.arange(5.0), 8).reason
-
-
 def test_a_loop_over_many_items_that_is_left_by_the_data_is_refused() -> None:
     """Each item is traced inside of the one before: Python's stack was full, which was an InternalError."""
     f = program("""

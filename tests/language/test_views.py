@@ -236,7 +236,7 @@ def test_flat_is_read(a: np.ndarray) -> None:
 
 
 ODD = [
-    "a.flat == 1", "a.flat + 1", "2 ** a.flat", "np.sin(a.flat)", "np.add(a, a.flat)", "a.flat.copy()",
+    "a.flat + 1", "2 ** a.flat", "np.sin(a.flat)", "np.add(a, a.flat)", "a.flat.copy()",
     "np.where(a.flat, 1, 2)", "np.dot(a, a.flat)", "abs(a.flat)", "a.flat[[True]]", "not a.flat", "a.flat[a > 3]",
     "-a.flat", "3.0 in a.flat", "np.sum(a.flat)", "a.flat", "type(a.flat)", "a @ a.flat", "a.flat[...]",
 ]  # fmt: skip
@@ -452,3 +452,22 @@ def test_slices_of_sizes_of_many_minima() -> None:
         b[n - 1 : 2] = np.where(b[n // 2 : 2 * m : 2], n < a[m % 3 : 4 : 2], m != b[:-1:3])
 
     climb(f, (floats(5), np.arange(6), -6, 3), again=[(floats(2), np.arange(3), -1, 4)])
+
+
+def reshaped_by_data(a, s):
+    return a.reshape(s[0], s[1]), a.reshape(tuple(s[k] for k in range(3))).transpose((2, 0, 1)) if len(s) > 2 else 0
+
+
+def in_blocks(a, s):
+    n = np.array(a.shape) // s[0]
+    return a.reshape(n[0], s[0]).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "shape", [(3, 4), (-1, 4), (3, -1), (-1, -1), (5, 3), (5, -1), (0, -1), (-3, 4), (-3, -2), (12, 1), (12, -1, 1)]
+)
+def test_sizes_of_either_sign_that_the_data_give(shape: tuple[int, ...]) -> None:
+    """At most one is negative, and is found."""
+    agree(reshaped_by_data, np.arange(12.0), np.array(shape))
+    agree(reshaped_by_data, np.zeros(0), np.array(shape))
+    agree(in_blocks, np.arange(12.0), np.abs(shape) + 1)

@@ -92,7 +92,6 @@ PAGES: dict[str, tuple[str, ...]] = {
     "shape_in_a_branch": ("the shape of an array from outside this branch or loop is changed in place",),
     "shape_of_an_argument": ("an argument's shape is changed in place",),
     "shape_that_is_an_array": ("the number of axes depends on computed values",),
-    "sizes_of_unknown_sign": ("sizes whose signs are only known at run time",),
     "squeeze_of_unknown_size": ("the number of dimensions is only known at run time",),
     "store_a_list": ("a list of these items cannot be stored",),
     "store_a_string": ("a * cannot be stored into an array",),

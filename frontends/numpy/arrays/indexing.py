@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.record.each_path import on_each_path
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
+from tracebuf.frontends.numpy.record.slices import OrNone
 from tracebuf.frontends.numpy.record.values import (
     EITHER,
     ArrayRef,
@@ -431,21 +432,36 @@ def slice_range(r: Recorder, s: slice, n: Dim) -> tuple[Dim, Dim, Dim]:
     """(start, step, size) of a slice over n elements, as slice.indices gives them."""
     step, rising = step_of(r, s.step)
     if rising:
-        start = 0 if s.start is None else clamp(r, bound(r, s.start), 0, n, n)
-        stop = n if s.stop is None else clamp(r, bound(r, s.stop), 0, n, n)
+        start, stop = end_of(r, s.start, 0, n, n, 0), end_of(r, s.stop, 0, n, n, n)
         length, pace = sub(stop, start) if s.stop is not None else rest_of(r, start, s.start, n), step
     else:
-        start = sub(n, 1) if s.start is None else clamp(r, bound(r, s.start), -1, sub(n, 1), n)
-        stop = -1 if s.stop is None else clamp(r, bound(r, s.stop), -1, sub(n, 1), n)
+        start, stop = end_of(r, s.start, -1, sub(n, 1), n, sub(n, 1)), end_of(r, s.stop, -1, sub(n, 1), n, -1)
         length, pace = sub(start, stop), neg(step)
     size = at_least_zero(r, length if pace == 1 else floordiv(add(length, sub(pace, 1)), pace))
     return (0 if size == 0 else start), (1 if size == 1 else step), size
 
 
+def end_of(r: Recorder, item: Any, low: int, high: Dim, n: Dim, otherwise: Dim) -> Dim:
+    """Where a slice over n elements begins or stops, within [low, high]; `otherwise` without a bound."""
+    if item is None:
+        return otherwise
+    if not isinstance(item, OrNone):
+        return clamp(r, bound(r, item), low, high, n)
+    e = bound(r, item.value)
+    if otherwise == n and r.ask_nonneg(neg(e)):  # -k or None: k elements from the end
+        stop = add(e, n)
+        return stop if r.ask_nonneg(stop) else r.facts.simplify(dim_max(stop, 0))
+    found = clamp(r, e, low, high, n)
+    if found == otherwise or r.ask_nonneg(sub(e, 1)) or r.ask_nonneg(sub(-1, e)):
+        return found
+    chosen = arith.Select.of(r.compare("eq", e, 0), r.index(otherwise), r.index(found))
+    return r.symbol(r.emit(chosen), f"i{len(r.func.symbols)}", lo=low)
+
+
 def rest_of(r: Recorder, start: Dim, item: Any, n: Dim) -> Dim:
     """How many of n elements there are from the start on. Where that is the lesser of `item` and n, in the form that
     the size of `a[:-item]` has: `a[1:] + a[:-1]` has operands of one size."""
-    if item is None or r.ask_nonneg(i := bound(r, item)) is not True or start in (i, n):
+    if item is None or isinstance(item, OrNone) or r.ask_nonneg(i := bound(r, item)) is not True or start in (i, n):
         return sub(n, start)
     return r.facts.simplify(dim_max(sub(n, i), 0))
 

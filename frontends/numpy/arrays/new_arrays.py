@@ -160,7 +160,7 @@ def as_operand(r: Recorder, x: Any) -> Any:
 # -- arrays of items
 
 
-MAX_WRITTEN = 256
+MAX_WRITTEN = 1000
 """The most elements of an array that is made of items: each is a store."""
 
 

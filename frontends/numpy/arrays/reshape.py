@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import combinations
 from operator import methodcaller
 from typing import Any
 
@@ -19,6 +20,7 @@ from tracebuf.frontends.numpy.arrays.axes import refuse_unread
 from tracebuf.frontends.numpy.arrays.indexing import as_int, as_strict_int, normalise, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, element_of, k_order, one_or_more
 from tracebuf.frontends.numpy.numbers.longlongs import check_dtype
+from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.raises import Raises, call_handler
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -105,13 +107,19 @@ def target_shape(r: Recorder, a: ArrayRef, shape: Any) -> tuple[Dim, ...]:
         for k, sign in enumerate(signs):
             if sign is None:  # NumPy takes any negative size for one that is to be found
                 sizes[k], signs[k] = not_negative(r, sizes[k]), True
-    if signs.count(None) > 1:
-        raise r.refuse("sizes whose signs are only known at run time", "pass the sizes in as arguments")
+    unsure = [n for n, sign in zip(sizes, signs) if sign is None]
+    for m, n in combinations(unsure, 2):
+        one = either(r, r.compare("sge", m, 0), r.compare("sge", n, 0))
+        r.check(one, "ValueError", "can only specify one unknown dimension")
+    given = list(sizes)
     for k, sign in enumerate(signs):
         if sign is not True:
-            left_over = product(n for i, n in enumerate(sizes) if i != k)
+            left_over = product(n for i, n in enumerate(given) if i != k)
             if sign is False:
                 r.require_nonneg(sub(left_over, 1), "ValueError", message, values)
+            else:
+                possible = either(r, r.compare("sge", given[k], 0), r.compare("sge", left_over, 1))
+                r.check(possible, "ValueError", message, [r.index(n) for n in values])
             filled = floordiv(total, r.facts.simplify(dim_max(left_over, 1)))
             sizes[k] = filled if sign is False else unless_negative(r, sizes[k], filled)
     r.require_equal(product(sizes), total, "ValueError", message, values)

@@ -13,13 +13,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
-from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, whole_number
+from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, reshaped, whole_number
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table, ufunc_calls
@@ -112,7 +112,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import (
     static_flags,
     unknown_origin,
 )
-from tracebuf.frontends.numpy.record.slices import SliceOf, as_slices, as_value
+from tracebuf.frontends.numpy.record.slices import OrNone, SliceOf, as_slices, as_value
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
     ArrayRef,
@@ -150,6 +150,19 @@ LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator, Text)
 """What a list may be made of in a loop."""
 METHOD_NAMES: dict[type, str] = {}
 """By class of expression: the name of the method that evaluates it."""
+
+
+def is_or_none(node: ast.expr | None) -> TypeGuard[ast.BoolOp]:
+    """Whether a bound is written `x or None`."""
+    match node:
+        case ast.BoolOp(ast.Or(), [_, ast.Constant(None)]):
+            return True
+    return False
+
+
+def has_or_none(node: ast.expr) -> bool:
+    """Whether an index is a slice with such a bound."""
+    return isinstance(node, ast.Slice) and (is_or_none(node.lower) or is_or_none(node.upper))
 
 
 def condition_in(index: Any) -> Value | None:
@@ -494,6 +507,7 @@ class Expressions(Comprehensions):
             return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         a, b = operators.as_sets(a, b)
+        a, b = (reshaped(self.r, x.ref, (x.size,)) if isinstance(x, FlatIterator) else x for x in (a, b))
         check_steady(self.r, a, b)
         if (found := keyed.compared(self, node, name, a, b)) is not NotImplemented:
             return found
@@ -658,11 +672,35 @@ class Expressions(Comprehensions):
         )
 
     def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
-        base, index = self.any_expr(node.value, env), self.any_expr(node.slice, env)
+        base = self.any_expr(node.value, env)
+        index = self.index_expr(node.slice, base, env)
         self.at(node)
         if takes_texts(base) and is_text(index):
             return self.subscript(node, base, index)
         return self.by_index(node, base, index, env, partial(self.subscript, node))
+
+    def index_expr(self, node: ast.expr, base: Any, env: Env) -> Any:
+        """An index, or a slice or tuple of slices into an array with bounds that are written `x or None`."""
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        if not isinstance(base, ArrayRef) or not any(map(has_or_none, parts)):
+            return self.any_expr(node, env)
+        found = tuple(self.slice_expr(p, env) if isinstance(p, ast.Slice) else self.any_expr(p, env) for p in parts)
+        return found if isinstance(node, ast.Tuple) else found[0]
+
+    def slice_expr(self, node: ast.Slice, env: Env) -> Any:
+        """A slice whose bounds may be written `x or None`."""
+
+        def part(bound: ast.expr | None) -> Any:
+            if not is_or_none(bound):
+                return None if bound is None else self.expr(bound, env)
+            value = self.expr(bound.values[0], env)
+            if isinstance(value, PyInt) or (isinstance(value, NpScalar) and value.element.dtype.kind in "iu"):
+                return OrNone(value)
+            if is_traced(value):
+                raise self.refuse(bound, f"a {refusals.name_of(value)} or None as a bound of a slice", "use an int")
+            return value or None
+
+        return SliceOf(part(node.lower), part(node.upper), part(node.step))
 
     def by_index(self, node: ast.AST, base: Any, index: Any, env: Env, evaluate: Callable[[Any, Any], Any]) -> Any:
         """`by_type` of what is indexed and of the index, also of the parts of one into an array."""
@@ -674,7 +712,8 @@ class Expressions(Comprehensions):
     def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
         """What is indexed, and the index, which may be one or another key of a dict; one into an array may differ in
         parts by the path."""
-        base, index = self.expr(node.value, env), self.any_expr(node.slice, env)
+        base = self.expr(node.value, env)
+        index = self.index_expr(node.slice, base, env)
         base = self.apart(node.value, base, env)
         if isinstance(base, ArrayRef) and type(index) is not Cond and condition_in(index) is not None:
             return base, index

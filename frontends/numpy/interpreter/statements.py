@@ -677,6 +677,10 @@ class Statements(Expressions, Protected):
         if isinstance(x, OneShotIterator) and isinstance(it, list) and not isinstance(node.iter, ast.Call):
             x.gone, x.left = False, pulled(self.r, it)  # the body, or what follows, may take some items too
             it = x.pull(self.r)
+        self.at(node)
+        if isinstance(it, Items) and self.r.loc in self.r.growth.changing and it.watched is not None:
+            if it.watched.more is not None:
+                return self.over_cursor(node, cursors.begin_changing(self, it.watched), env)
         with self.scope.holding(held_by(it)):
             if isinstance(it, Iterator):
                 return self.unroll(node, it, env)
@@ -719,7 +723,7 @@ class Statements(Expressions, Protected):
             assert place is not None
             self.at(node)
             talk.advance(self, node)
-            if watched is not None:
+            if watched is not None and watched.more is None:
                 value = watched.get(place)
             else:
                 value = item(it, place) if isinstance(it, Items) else as_int_value(place)

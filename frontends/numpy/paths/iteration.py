@@ -14,6 +14,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
+from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -90,11 +91,13 @@ class Items:
 @frozen(eq=False)
 class Watched:
     """The dict `of` that a loop goes through, whose items its body may change: `get` reads the item of then; `check`
-    raises what Python does where there are more items or less, if the loop goes on."""
+    raises what Python does where there are more items or less, if the loop goes on. Of lists, that may get more items
+    too: `more` says whether there is an item k now; `check` traces again, where they change, with such a loop."""
 
     of: Any
     get: Callable[[Dim], Any]
     check: Callable[[bool | PyBool], None]
+    more: Callable[[Dim], bool | PyBool] | None = None
 
 
 class LiveItems(list[Any]):
@@ -173,6 +176,7 @@ class Steps:
         if more is None or (more and self.taken == UNROLLED):
             raise too_many(self.r, None if more is None else length(self.r, self.it))
         if not more:
+            check_end(self.it)
             raise StopIteration
         self.taken += 1
         return item(self.it, self.taken - 1)
@@ -330,7 +334,20 @@ def each(r: Recorder, it: Iterable) -> Iterator[Any]:
         n = r.static_int(total, "the length of this")
     if n is None or n > UNROLLED:
         raise too_many(r, n)
-    return (item(it, k) for k in range(n))
+    return counted(it, n)
+
+
+def counted(it: Range | Items, n: int) -> Iterator[Any]:
+    """The first n items, which are all."""
+    for k in range(n):
+        yield item(it, k)
+    check_end(it)
+
+
+def check_end(it: Range | Items) -> None:
+    """What Python looks for where the items seem to be over: whether there are more now."""
+    if isinstance(it, Items) and it.watched is not None:
+        it.watched.check(True)
 
 
 def too_many(r: Recorder, n: Dim | None) -> UnsupportedError:
@@ -346,7 +363,7 @@ def enumerated(r: Recorder, it: Iterable, start: Any = 0) -> Iterable:
         return ((binary(r, "Add", start, i), x) for i, x in enumerate(it))
     if isinstance(it, list):
         return LiveItems(lambda i: tuple((binary(r, "Add", start, i), x) for x in item_at(it, i)))
-    return Items(length(r, it), lambda i: (binary(r, "Add", start, as_int_value(i)), item(it, i)), held_by(it))
+    return together(r, length(r, it), lambda get, i: (binary(r, "Add", start, as_int_value(i)), get(it, i)), [it])
 
 
 def zipped(r: Recorder, its: Sequence[Iterable], strict: bool = False) -> Iterable:
@@ -371,9 +388,46 @@ def zipped(r: Recorder, its: Sequence[Iterable], strict: bool = False) -> Iterab
             if r.ask_nonneg(sub(n, least)) is not True:
                 r.static_int(n, "the length of an item of zip")
         return beside_lists(r, plain)
-    held = [x for it in plain for x in held_by(it)]
     ends = [n for n in counts if not is_endless(n)] or counts
-    return Items(r.facts.simplify(dim_min(*ends)), lambda i: tuple(item(it, i) for it in plain), held)
+    each_of = [it for it in plain if not isinstance(it, list)]
+    return together(r, r.facts.simplify(dim_min(*ends)), lambda get, i: tuple(get(it, i) for it in each_of), each_of)
+
+
+def below(r: Recorder, k: Dim, n: Dim) -> bool | PyBool:
+    """Whether there is an item k of n."""
+    return k < n if isinstance(k, int) and isinstance(n, int) else PyBool(r.compare("slt", k, n))
+
+
+def together(
+    r: Recorder, n: Dim, of: Callable[[Callable[[Any, Dim], Any], Dim], Any], its: Sequence[Range | Items]
+) -> Items:
+    """n items, each made of one of each of these, by what gets it; watched where lists are that may get more."""
+    watched = [w for it in its if isinstance(it, Items) and (w := it.watched) is not None and w.more is not None]
+    held = [x for it in its for x in held_by(it)]
+    if not watched:
+        return Items(n, lambda i: of(item, i), held)
+
+    def now(it: Range | Items, i: Dim) -> Any:
+        return it.watched.get(i) if isinstance(it, Items) and it.watched in watched else item(it, i)
+
+    def check(goes_on: bool | PyBool) -> None:
+        for w in watched:
+            w.check(goes_on)
+
+    def more(i: Dim) -> bool | PyBool:
+        known, unknown = True, []
+        for it in its:
+            if isinstance(it, Items) and it.watched in watched and it.watched.more is not None:
+                found = it.watched.more(i)
+            else:
+                found = below(r, i, length(r, it))
+            if isinstance(found, bool):
+                known = known and found
+            else:
+                unknown.append(found.value)
+        return PyBool(both(r, *unknown)) if known and unknown else known
+
+    return Items(n, lambda i: of(item, i), held, Watched(None, lambda i: of(now, i), check, more))
 
 
 def strictly(it: Iterator[Any]) -> Iterator[Any]:
@@ -391,7 +445,10 @@ def beside_lists(r: Recorder, its: Sequence[list[Any] | Range | Items]) -> Itera
     others = [it for it in its if not isinstance(it, list)]
     for k in count():
         found = {n: item_at(it, k) for n, it in enumerate(its) if isinstance(it, list)}
-        if not all(found.values()) or not all(r.ask_nonneg(sub(length(r, it), k + 1)) for it in others):
+        if not all(found.values()):
+            return
+        if ended := [it for it in others if not r.ask_nonneg(sub(length(r, it), k + 1))]:
+            check_end(ended[0])
             return
         yield tuple(found[n][0] if n in found else item(it, k) for n, it in enumerate(its))
 

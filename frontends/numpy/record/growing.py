@@ -554,6 +554,10 @@ class Growth:
         """Where iterators are made from which items are taken here and there (interpreter/lists/cursors)."""
         self.found_stepped: set[Location] = set()
         """Those of the next tracing."""
+        self.changing: frozenset[Location] = frozenset()
+        """Where loops are whose lists change in their bodies."""
+        self.found_changing: set[Location] = set()
+        """Those of the next tracing."""
         self.unlike = False
         """Whether the refusal that is on its way says that a value is of one type or another."""
         self.made = False
@@ -786,6 +790,8 @@ class Growth:
             return True
         if self.found_arguments != self.arguments or not self.found_stepped <= self.stepped:
             return True
+        if not self.found_changing <= self.changing:
+            return True
         return self.news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
 
     def begin(self) -> bool:
@@ -798,6 +804,6 @@ class Growth:
         self.widened, self.arguments = dict(self.found_widened), dict(self.found_arguments)
         self.found = {place: frozenset(map(self.settled, forms)) for place, forms in self.found.items()}
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
-        self.stepped |= self.found_stepped
+        self.stepped, self.changing = self.stepped | self.found_stepped, self.changing | self.found_changing
         self.unsure, self.unlike, self.unordered = self.unsure | self.found_unsure, False, False
         return changed

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tracebuf.frontends.numpy.record.values import is_traced
+from tracebuf.frozen import frozen
 
 
 class SliceOf(NamedTuple):
@@ -14,6 +15,13 @@ class SliceOf(NamedTuple):
     start: Any
     stop: Any
     step: Any
+
+
+@frozen()
+class OrNone:
+    """A bound of a slice of an array that is written `x or None`: an int that only the run time knows, or no bound."""
+
+    value: Any
 
 
 def as_value(x: Any) -> Any:

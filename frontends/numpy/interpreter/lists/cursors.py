@@ -17,7 +17,7 @@ from typing import Any, TypeGuard
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, int_expr
-from tracebuf.frontends.numpy.paths.iteration import ENDLESS, Items, OneShotIterator, held_by, item, length
+from tracebuf.frontends.numpy.paths.iteration import ENDLESS, Items, OneShotIterator, Watched, held_by, item, length
 from tracebuf.frontends.numpy.record.callees import NestedFunction
 from tracebuf.frontends.numpy.record.growing import is_growing, size
 from tracebuf.frontends.numpy.record.heap import Record
@@ -40,6 +40,8 @@ class Cursor:
     makes the generator of the rest."""
     of: Any = None
     """The list of run-time length, which may not get more items or less."""
+    watched: Watched | None = None
+    """What a `for` goes through where its body changes lists in it."""
 
 
 def is_cursor(x: object) -> TypeGuard[Record]:
@@ -54,6 +56,13 @@ def begin(i: Evaluator, name: str, over: Any, generator: Any = None, of: Any = N
         made.fields[AT] = 0
         made.fields.update((f"held{k}", x) for k, x in enumerate(held_by(over)))
     i.r.heap.own(made, i.r)
+    return made
+
+
+def begin_changing(i: Evaluator, watched: Watched) -> Record:
+    """An iterator over lists that get more items or less, or other ones, while it is taken from."""
+    made = begin(i, "iterator", Items(ENDLESS, watched.get))
+    made.kind.watched = watched  # type: ignore[attr-defined]
     return made
 
 
@@ -124,6 +133,8 @@ def take(i: Evaluator, node: ast.AST, x: Record) -> Any:
 
 def has_more(i: Evaluator, node: ast.AST, x: Record) -> Any:
     """Whether there is another item."""
+    if (watched := x.kind.watched) is not None:  # type: ignore[attr-defined]
+        return watched.more(taken(i, x))
     count = as_int_value(length(i.r, x.kind.over))  # type: ignore[attr-defined]
     return i.compared(node, "Lt", as_int_value(taken(i, x)), count)
 

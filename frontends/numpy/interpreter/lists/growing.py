@@ -28,7 +28,7 @@ from tracebuf.frontends.numpy.interpreter.lists.items import (
     unify_forms,
 )
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
-from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator
+from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, below
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.growing import (
     ARRAYS,
@@ -322,25 +322,46 @@ def widened(i: Evaluator, node: ast.AST, made: Record) -> Record:
 
 
 def items(i: Evaluator, x: Record) -> Items:
-    """What a loop over the list goes through; its length may not change meanwhile."""
+    """What a loop over the list goes through. Where it changes meanwhile, the function is traced again with a loop that
+    looks for an item each time."""
     held, n, inside = filled(i.r.facts, x), size(x), columns(x)
+    then = [n, *inside]
+    """What it was when the last item was taken."""
 
     def is_as_it_was() -> bool:
         return size(x) == n and all(a is b for a, b in zip(inside, columns(x)))
 
-    def check() -> None:
+    def changes() -> BaseException:
+        if i.r.loc in i.r.growth.changing:
+            return i.r.refuse("a list changes in a loop over it", "loop over a copy: for x in list(items)")
+        i.r.growth.found_changing.add(i.r.loc)
+        return Regrow()
+
+    def promised() -> None:
         if not is_as_it_was():
-            raise i.r.refuse("a list changes in a loop over it", "loop over a copy: for x in list(items)")
+            raise changes()
 
     def get(k: Dim) -> Any:
         known = i.r.heap.find(x)
         if known is None or known.promises is None:
-            check()
+            promised()
         elif not is_as_it_was():  # the loop carries it, and may leave it as it is
-            known.promises.append(check)
+            known.promises.append(promised)
+        then[:] = [size(x), *columns(x)]
         return at(i, x, held, as_int_value(k))
 
-    return Items(n, get, held)
+    def now(k: Dim) -> Any:
+        return at(i, x, filled(i.r.facts, x), as_int_value(k))
+
+    def check(goes_on: bool | PyBool) -> None:
+        as_it_was = size(x) == then[0] and all(a is b for a, b in zip(then[1:], columns(x)))
+        if goes_on is not False and not as_it_was:
+            raise changes()
+
+    def more(k: Dim) -> bool | PyBool:
+        return below(i.r, k, size(x))
+
+    return Items(n, get, held, Watched(None, now, check, more))
 
 
 def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None:

@@ -1,0 +1,68 @@
+"""Lists of run-time length that the body of a loop over them changes: Python looks for an item at each turn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.support.agreement import agree, program, refused
+
+WHOLE = "b = [x for x in v if x > 1]\n"
+"""A list whose length the data decide."""
+KNOWN = "b = [v[0]]\n"
+"""One that has an item when the loop begins."""
+WORKS = {
+    "the last item appends": KNOWN + "for t in b:\n if v[0] < 1 and len(b) < 3:\n  b.append(1)\n  v[3] = t",
+    "items of one type": "b = [0.0]\ns = 0.0\nfor t in b:\n if v[0] < 1 and len(b) < n:\n  b.append(t + 1.0)\n"
+    " s += t\nreturn s, b",
+    "numbered": KNOWN + "for i, t in enumerate(b):\n if v[0] < 1 and i < n:\n  b.append(i)\n  v[3] = t",
+    "numbered from one": WHOLE + "s = 0.0\nfor k, t in enumerate(b, 1):\n if t > 2 and k < 20:\n  b.append(t / 2)\n"
+    " s += t * k\nreturn s, len(b)",
+    "and then left": "b = [1.0]\nfor t in b:\n if v[0] < 1:\n  b.append(2.0)\n  break\nreturn b",
+    "until it is large": "b = [1.0, 2.0]\nfor t in b:\n if t < n:\n  b.append(t * 2)\nreturn b",
+    "ints": "b = [k for k in range(n)]\nfor t in b:\n if t > 2:\n  b.append(t // 2)\nreturn b",
+    "items go": WHOLE + "for t in b:\n if t > 2:\n  b.pop()\nreturn b",
+    "all go": WHOLE + "s = 0.0\nfor t in b:\n if t > 3:\n  b.clear()\n s += t\nelse:\n s += 100\nreturn s",
+    "one before goes": "b = [k for k in range(n)]\ns = sum(t for t in b)\nfor t in b:\n if t == 1: b.remove(0)\n"
+    " s += t\nreturn s",
+    "an item is replaced": WHOLE + "s = 0.0\nfor t in b:\n b[-1] = t + 1\n s += t\nreturn s, b",
+    "a queue": "q = [(0, 0.0)]\nseen = 0\nfor i, d in q:\n seen += 1\n if i < n:\n  q.append((i + 1, d + v[i]))\n"
+    "  if i % 2:\n   q.append((i + 2, d))\nreturn seen, q[-1]",
+    "beside another": WHOLE + "s = 0.0\n"
+    "for t, u in zip(b, b[1:]):\n if t > 3:\n  b.append(u)\n s += t * u\nreturn s, b",
+    "beside itself": WHOLE + "s = 0.0\n"
+    "for t, u in zip(b, b):\n if len(b) < 9:\n  b.append(u)\n s += t * u\nreturn s, b",
+    "beside numbers": WHOLE + "s = 0.0\nfor k, t in zip(range(n + 3), b):\n if t > 3:\n  b.append(t)\n s += t * k\n"
+    "return s, b",
+    "returned from": WHOLE + "for t in b:\n"
+    " if t > 3 and len(b) < 12:\n  b += [1.0]\n  if n > 2: return t\nreturn b[-1]",
+    "in an outer loop": WHOLE + "for k in range(n):\n for r in b:\n  if len(b) < n + 3:\n   b.append(r)\nreturn b",
+    "not at all": WHOLE + "s = 0.0\nfor t in b:\n if n > 100:\n  b.append(t)\n s += t\nreturn s",
+    "a copy of it": WHOLE + "for t in list(b):\n if t > 2:\n  b.append(t)\nreturn b",
+    "in the else": WHOLE + "for t in b:\n if t > 90: break\nelse:\n b.append(0.5)\nreturn b",
+}
+REFUSED = {
+    "backwards": WHOLE + "s = 0.0\nfor t in reversed(b):\n if t > 3:\n  b.append(1.0)\n s += t\nreturn s",
+    "in a comprehension": WHOLE + "return [b.append(t) if len(b) < 9 else t for t in b if t > 0] and b",
+    "beside a known list": "a = [1, 1]\n" + KNOWN + "for x, t in zip(a, b):\n if v[0] < 1:\n  b.append(x)\n  v[3] = t",
+    "an iterator's": WHOLE + "it = iter(b)\ns = next(it)\nb.append(77.0)\nfor t in it: s += t\nreturn s",
+}
+
+
+def made(lines: str) -> Any:
+    return program("def f(v, n):\n" + "\n".join(" " + line for line in lines.splitlines()))
+
+
+@pytest.mark.parametrize("what", WORKS)
+def test_each_turn_looks_at_the_list(what: str) -> None:
+    f = made(WORKS[what])
+    agree(f, np.arange(7.0), 4)
+    if "b[-1]" not in WORKS[what]:
+        agree(f, np.array([0.0, 1.5, 3.5, 2.5, 8.0]), 5)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_where_it_cannot_be_looked_at_the_change_is_refused(what: str) -> None:
+    assert "a list changes" in refused(made(REFUSED[what]), np.arange(7.0), 4).reason
