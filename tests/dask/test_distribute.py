@@ -257,3 +257,35 @@ def test_uneven_chunks_and_one_array_twice() -> None:
     np.testing.assert_array_equal(distribute(f)(a, a).compute(), f(x, x))
     b = da.from_array(x, chunks=7)
     np.testing.assert_array_equal(distribute(f)(a, b).compute(), f(x, x))
+
+
+def less_mean_and_spread(x: np.ndarray) -> tuple[Any, ...]:
+    """A stage that reduces, one that needs neighbours of the same array, and another of its results."""
+    level = x - x.mean()
+    smooth = (level[:-2] + level[1:-1] + level[2:]) / 3
+    return smooth, smooth.sum(), smooth.max(), (smooth * smooth).sum(keepdims=True)
+
+
+def test_what_chunks_take_few_tasks_for() -> None:
+    """Tasks cost as much as the work on a small chunk: a stage that only reduces takes of its chunk what neighbours
+    need, and what a stage reduces is combined together."""
+    x = np.random.default_rng(0).random((60, 20))
+    lazy = da.from_array(x, chunks=(10, 10))
+    found = distribute(bufferize(less_mean_and_spread))(lazy)
+    for a, b in zip(dask.compute(*found), less_mean_and_spread(x)):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    names = [key[0] if isinstance(key, tuple) else key for key in found[0].__dask_graph__()]
+    assert not [n for n in names if n.startswith("rim-")]
+    assert len([n for n in names if "stage_of" in str(n)]) <= 3 * 12 + 20
+
+
+def test_neighbours_are_taken_once_by_each_stage() -> None:
+    """Two stages that need neighbours of one array after a reduction of it."""
+
+    def f(x: np.ndarray) -> Any:
+        y = x[1:] - x[:-1] * x.mean()
+        return y, x[2:] + x[:-2] / y.sum()
+
+    x = np.random.default_rng(0).random(64)
+    for a, b in zip(dask.compute(*distribute(bufferize(f))(da.from_array(x, chunks=9))), f(x)):
+        np.testing.assert_allclose(a, b, rtol=1e-12)

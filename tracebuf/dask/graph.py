@@ -70,6 +70,15 @@ class Rims:
         return near.index(index), found.setdefault(part, len(found))
 
 
+@plain()
+class Reader:
+    """A task that has a block as its input of this number, and gives `n_outputs` numbers or arrays that are not cut."""
+
+    key: Any
+    number: int
+    n_outputs: int
+
+
 class Unwritten(Exception):
     """A stage has no text that a worker could read."""
 
@@ -87,6 +96,8 @@ class Graph:
     tasks: dict[Any, Any] = field(default_factory=dict)
     blocks: dict[Value, Blocks] = field(default_factory=dict)
     begins: Begins = field(default_factory=dict)
+    readers: dict[Any, Reader] = field(default_factory=dict)
+    """By the key of a block the task that takes of it what neighbours need too, beside what it does."""
     serial: Any = field(default_factory=itertools.count)
 
     def name(self, what: str) -> str:
@@ -187,9 +198,13 @@ class Graph:
             takers.append((key, job, List(*inputs), near))
             made[index] = key
         refs = {index: self.rim(parts, f"rim-{name}", index) for index, parts in rims.parts.items()}
+        cut = any(s is not None for v in stage.outputs for s in self.symbols_of(v))
         for key, job, given, near in takers:
             neighbours = List(*(refs[index] for index in near))
             self.tasks[key] = Task(key, worker.run, sent, DataNode(None, job), given, neighbours)
+            for k, (window, parts) in enumerate(zip(job.windows, given.args)):
+                if not cut and window is not None and window.parts is None and window.shape:
+                    self.readers.setdefault(parts.args[0].key, Reader(key, k, len(stage.outputs)))
         self.give(stage, axes, made, name)
         return text
 
@@ -265,11 +280,17 @@ class Graph:
 
     # -- windows
     def rim(self, parts: Mapping[Part, int], name: str, index: Index) -> Any:
-        """The task that takes of a chunk what its neighbours need: one for all of them, for tasks cost more."""
+        """The task that takes of a chunk what its neighbours need: one for all of them, for tasks cost more; where an
+        earlier stage has the block and gives little, the task of that."""
         from dask._task_spec import DataNode, Task, TaskRef
 
         key: Any = (name, *index)
         blocks = list(dict.fromkeys(block for block, _, _ in parts))
+        if len(blocks) == 1 and (reader := self.readers.pop(blocks[0], None)) is not None:
+            wanted = tuple((reader.number, inside) for _, _, inside in parts)
+            task = self.tasks[reader.key]
+            self.tasks[reader.key] = Task(reader.key, worker.run_and_rim, *task.args, DataNode(None, wanted))
+            return Task(None, worker.after, TaskRef(reader.key), reader.n_outputs)
         taken = tuple((blocks.index(block), item, inside) for block, item, inside in parts)
         self.tasks[key] = Task(key, worker.rim, DataNode(None, taken), *(TaskRef(block) for block in blocks))
         return TaskRef(key)

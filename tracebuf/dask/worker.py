@@ -337,6 +337,22 @@ def rim(parts: Sequence[tuple[int, int | None, Bounds]], *blocks: Any) -> list[n
     return found
 
 
+def run_and_rim(
+    stage: StageProgram | FunctionProgram, job: Job, inputs: Sequence[Any], neighbours: Sequence[Sequence[np.ndarray]],
+    wanted: Sequence[tuple[int, Bounds]],
+) -> list[Any]:  # fmt: skip
+    """The outputs of a stage for one chunk, and then what its neighbours need of inputs of these numbers."""
+    windows = {k: w for k, w in enumerate(job.windows) if w is not None}
+    blocks = {k: windows[k].build(inputs[k], neighbours) for k, _ in wanted}
+    rims = [blocks[k][tuple(slice(a, b) for a, b in bounds)].copy() for k, bounds in wanted]
+    return [*run(stage, job, inputs, neighbours), *rims]
+
+
+def after(given: Sequence[Any], n: int) -> Sequence[Any]:
+    """What is behind the first n."""
+    return given[n:]
+
+
 def pick(outputs: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
     """Some of what a stage gives."""
     return [outputs[k] for k in numbers]
