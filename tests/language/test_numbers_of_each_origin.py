@@ -117,3 +117,23 @@ def test_arrays_change_in_place_on_each_path() -> None:
     for first in (3, 1):
         agree(f, np.array([first, 4, 1], np.float32))
     assert outcome(bufferize(f), (np.ones(3, np.float32),), {})[1] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a * [x, 5], [x, 5] - a", "a ** [x, -2], [[x], [x]] + a", "a > [x, 5], (3, x) != a", "a * 1j + [x, 3]",
+     "v[3] + [x, 3]"],
+)  # fmt: skip
+def test_lists_of_them_beside_floats(text: str) -> None:
+    """The array of the list is of one dtype or another; what is computed with floats is of one."""
+    f = program(f"def f(v):\n    x, a = v[1] if v[0] > 2 else 3, v[:2]\n    return {text}", np=np)
+    g = program("def f(v):\n    s = v[:2].copy()\n    for k in range(4):\n"
+                "        s += [v[k] if v[k] > 2 else 0 for _ in range(2)]\n    return s")  # fmt: skip
+    for first in (3.0, 1.0):
+        agree(f, np.array([first, 2.0, 4.0, 1.0]))
+        agree(g, np.array([first, 2.0, 4.0, 1.0]))
+
+
+def test_lists_of_them_beside_ints_are_of_one_dtype_or_another() -> None:
+    f = program("def f(v):\n    return v.astype(int) * [v[1] if v[0] > 2 else 3, 5]")
+    assert "is Python's or NumPy's" in refused(f, np.ones(2)).reason

@@ -1,5 +1,6 @@
 """np.lib.stride_tricks.as_strided, as views: each axis of the result steps along an axis of the array (several may step
-along one, which are windows), along all elements of a contiguous array, or stays in place.
+along one, which are windows), along all elements of a contiguous array, either way along those of the array of one axis
+that it is a part of, or stays in place.
 
 Which, and how far, is found from the strides of the traced call and guarded. What would leave the array, though its
 memory may go on, is refused; so are stores through elements that overlap (`Recorder.store`).
@@ -21,7 +22,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, View, in_turn
 from tracebuf.frozen import frozen
-from tracebuf.ir.dims import Dim, add, mul, sub
+from tracebuf.ir.dims import Dim, add, mul, neg, sub
 
 INSTEAD = "slices, reshape, np.broadcast_to or np.lib.stride_tricks.sliding_window_view"
 
@@ -59,6 +60,11 @@ def as_strided(r: Recorder, x: Any, shape: Any = None, strides: Any = None, *, w
     if found is None and ref.ndim > 1 and is_dense(r, ref, range(ref.ndim)):
         ref = ravel(r, ref)
         found = walks(r, ref, sizes, steps)
+    if found is None and (within := in_storage(r, ref, sizes, steps)) is not None:
+        base, start, found, turned = within
+        back = [methodcaller("narrow", w.place, sub(w.size, 1), -1, w.size) for w in turned]
+        begin = methodcaller("narrow", 0, start, 1, sub(base.shape[0], start))
+        return base.derive(in_turn([begin, *view_steps(1, found), *back]), ref.read_only or not writeable)
     if found is None:
         reason = "np.lib.stride_tricks.as_strided that does not step along the array's axes, and within them"
         raise r.refuse(reason, INSTEAD)
@@ -91,6 +97,31 @@ def walks(r: Recorder, ref: ArrayRef, sizes: Sequence[Dim], steps: Sequence[Dim]
         if r.ask_nonneg(sub(sub(n, 1), last)) is not True:
             return None
     return there
+
+
+def in_storage(
+    r: Recorder, ref: ArrayRef, sizes: Sequence[Dim], steps: Sequence[Dim]
+) -> tuple[ArrayRef, Dim, list[Walk], list[Walk]] | None:
+    """How the axes step through the array of one axis of which this one is a part, also backwards and to what is not in
+    the part: that array, where the lowest element is, the steps forwards, and those that are to be turned around."""
+    if ref.ndim != 1 or len(ref.storage.shape) != 1 or ref.view.over is not None:
+        return None
+    base, first = ArrayRef(ref.storage), ref.view.offsets[0]
+    low, high = first, first
+    found, turned = list[Walk](), list[Walk]()
+    for place, (n, step) in enumerate(zip(sizes, steps)):
+        back = (number := r.in_this_call(step)) is not None and number < 0
+        w = walk(r, base, place, n, neg(step) if back else step)
+        if w is None:
+            return None
+        found.append(w)
+        if back:
+            turned.append(w)
+            low = sub(low, w.reach)
+        else:
+            high = add(high, w.reach)
+    inside = r.ask_nonneg(low) is True and r.ask_nonneg(sub(sub(base.shape[0], 1), high)) is True
+    return (base, low, found, turned) if inside else None
 
 
 def walk(r: Recorder, ref: ArrayRef, place: int, size: Dim, stride: Dim) -> Walk | None:

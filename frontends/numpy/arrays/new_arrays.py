@@ -138,13 +138,13 @@ def copy_of(r: Recorder, a: ArrayRef, element: ScalarType, order: Sequence[int])
     return ArrayRef(r.new_storage(element, a.shape, tuple(order), value))
 
 
-def as_array(r: Recorder, a: Any) -> ArrayRef:
+def as_array(r: Recorder, a: Any, beside: np.dtype | None = None) -> ArrayRef:
     """An array argument: a number becomes an array without axes, a list or tuple the array of its items, as in
-    NumPy."""
+    NumPy; as an operand `beside` an array of this dtype, with which the result is of one dtype."""
     if isinstance(a, ArrayRef):
         return a
     if isinstance(a, (list, tuple, range)):
-        return array_of(r, list(a), int) if isinstance(a, range) else array_of(r, a)
+        return array_of(r, list(a), int) if isinstance(a, range) else array_of(r, a, beside=beside)
     if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
         reason = f"a {name_of(a)} where an array is expected"
         raise r.refuse(reason, "list(d.values())" if isinstance(a, (dict, DictView)) else "pass an array")
@@ -152,9 +152,9 @@ def as_array(r: Recorder, a: Any) -> ArrayRef:
     return filled(r, (), supported(np.dtype(kind), "the number", r.loc), a)
 
 
-def as_operand(r: Recorder, x: Any) -> Any:
+def as_operand(r: Recorder, x: Any, beside: np.dtype | None = None) -> Any:
     """An operand of an elementwise function: a list or tuple becomes an array."""
-    return as_array(r, x) if isinstance(x, (list, tuple, range)) else x
+    return as_array(r, x, beside) if isinstance(x, (list, tuple, range)) else x
 
 
 # -- arrays of items
@@ -164,7 +164,9 @@ MAX_WRITTEN = 1000
 """The most elements of an array that is made of items: each is a store."""
 
 
-def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> ArrayRef:
+def array_of(
+    r: Recorder, items: Any, dtype: Any = None, order: str = "K", beside: np.dtype | None = None
+) -> ArrayRef:
     """The array of nested lists and tuples of numbers and arrays."""
     wanted = None if dtype is None else supported(ask(np.dtype, dtype), "the array", r.loc)  # objects take any shapes
     shape, parts = shape_of(r, items), parts_of(items)
@@ -173,7 +175,10 @@ def array_of(r: Recorder, items: Any, dtype: Any = None, order: str = "K") -> Ar
     unsure = [x for _, x in parts if isinstance(x, NpScalar) and x.python is not None]
     sure = [x for _, x in parts if not any(x is y for y in unsure)]
     certain = [x.dtype if isinstance(x, ArrayRef) else np.array(concrete(x)).dtype for x in sure]
-    if wanted is not None or not all(is_taken_in(certain, x) for x in unsure):
+    if wanted is None and beside is not None and all(is_taken_in([beside], x) for x in unsure) and unsure:
+        certain.append(beside)
+        wanted = supported(np.result_type(*certain), "the array", r.loc)
+    elif wanted is not None or not all(is_taken_in(certain, x) for x in unsure):
         check_origin(r, *unsure)
     examples = [np.ones((), x.dtype)[()] if isinstance(x, ArrayRef) else concrete(x) for _, x in parts]
     element = wanted or supported(ask(np.array, examples or [0.0]).dtype, "the array", r.loc)

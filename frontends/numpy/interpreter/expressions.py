@@ -423,7 +423,7 @@ class Expressions(Comprehensions):
         if not isinstance(other, ArrayRef):
             return x
         if not isinstance(x, (Range, range)):
-            return as_operand(self.r, x)
+            return as_operand(self.r, x, other.dtype)
         by_dtype = other.element.is_float or other.element.is_complex  # that of an empty range makes no difference
         return self.in_array(ast.Pass(), x) if by_dtype else self.array_of(ast.Pass(), x)
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.creation import asarray
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array
 from tracebuf.frontends.numpy.arrays.reshape import ViewOrCopy
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.interpreter import dicts, records, text_questions
@@ -28,6 +29,7 @@ from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, Text
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import Raises, ask
+from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
@@ -85,7 +87,8 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         a, b = (list_calls.times_numpys(i, node, x) if isinstance(x, NpScalar) else x for x in (a, b))
     if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
         check_origin(i.r, a, b)  # Python's numbers do not take a list for an array
-        return i.operate(name, *(asarray(i.r, x) if isinstance(x, (list, tuple)) else x for x in (a, b)))
+        pairs = ((a, b), (b, a))
+        return i.operate(name, *(listed(i.r, x, y) if isinstance(x, (list, tuple)) else x for x, y in pairs))
     if name == "Mult" and isinstance(a, PyInt) and isinstance(b, (list, tuple, str)):
         a, b = b, a
     if name == "Mult" and isinstance(b, PyInt) and isinstance(a, (list, tuple, str)):
@@ -103,6 +106,11 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     if not (isinstance(a, plain) or isinstance(b, plain)) or any(map(is_number_of_numpy, (a, b))):
         return NotImplemented
     return i.own(ask(BINARY[name][0], a, b))
+
+
+def listed(r: Recorder, x: Any, other: Any) -> ArrayRef:
+    """The array of a list or tuple that is an operand beside an array or a number of NumPy's."""
+    return as_array(r, x, other.dtype) if isinstance(other, (ArrayRef, NpScalar)) else asarray(r, x)
 
 
 def as_sets(a: Any, b: Any) -> tuple[Any, Any]:
@@ -178,7 +186,8 @@ def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     sequences = [isinstance(x, (list, tuple)) for x in (a, b)]
     if any(sequences) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
         check_origin(i.r, a, b)
-        return compare(i.r, name, *(asarray(i.r, x) if sequence else x for sequence, x in zip(sequences, (a, b))))
+        pairs = ((a, b), (b, a))
+        return compare(i.r, name, *(listed(i.r, *pair) if of else pair[0] for of, pair in zip(sequences, pairs)))
     if not any(isinstance(x, (Record, dict, DictView)) for x in (a, b)):
         return NotImplemented
     first, second = SPECIAL[name], SWAPPED.get(SPECIAL[name], SPECIAL[name])

@@ -593,7 +593,7 @@ class Statements(Expressions, Protected):
         if not isinstance(old, ArrayRef):
             return self.operate(name, old, right)
         right = array_likes.operands(self, ast.Pass(), old, right)[1]
-        right = as_operand(self.r, subclasses.operands(self.r, old, right)[1])
+        right = as_operand(self.r, subclasses.operands(self.r, old, right)[1], old.dtype)
         if name == "MatMult":
             return inplace_matmul(self.r, old, right)
         if not (is_traced(right) or isinstance(right, NUMBERS)):

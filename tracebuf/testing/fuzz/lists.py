@@ -5,8 +5,8 @@ Drawn are two lists and a stack, from statements within one another: loops over 
 NumPy's; some programs have a list of tuples too, or one of arrays, lists or dicts, or of texts with a dict by such,
 or dicts of arrays and lists, arrays of any length, dicts by texts of a number, stores through `flat`, or functions that
 call themselves and return arrays.
-Loops over a list take no more than its first items, so that no list grows exponentially. Some programs are refused,
-and some raise, as eager does.
+Loops over a list take no more than its first items, or end where it is long, so that no list grows exponentially. Some
+programs are refused, and some raise, as eager does.
 """
 
 from __future__ import annotations
@@ -110,18 +110,22 @@ LEAVES = ("y.copy()", "y * 2", "y", "y + d", "np.sort(y)", "y[:1]", "np.zeros(1)
 JOINED = ("np.concatenate([a, b])", "np.concatenate([b, y[:1], a])", "np.concatenate((a, b * 2))", "a", "b + 1",
           "np.concatenate([a, b])[::-1]", "a[:1] + b[:1]", "a if len(a) > len(b) else b",
           "np.append(a, b.sum())")  # fmt: skip
+LONG = "if len(a) + len(b) > 30:\n    break"
 PROGRESS = {"while len(a)": ["a.append(t)"], "while len(b)": ["b.append(t)"], "while s:": ["x = v[s.pop() % 7]"],
             "while a and ": ["b.append(a.pop())"], "while b and ": ["a.append(b.pop())"],
-            "while p and ": ["k, t = p.pop()"]}  # fmt: skip
+            "while p and ": ["k, t = p.pop()"], "for t in a:": [LONG], "for t in b:": [LONG], "for j, x in ": [LONG],
+            "for t, x in ": [LONG], "for j, t in ": ["if len(p) > 12:\n    break"]}  # fmt: skip
 """By the beginning of a loop: what makes it end."""
 BLOCKS = ("for k in range(n):", "for x in w:", "for k, x in enumerate(v):", "if x > 0:", "if len({a}) > k:",
           "if not {a}:",
           "while len({a}) < 12:", "while {a} and len({b}) < 20:", "for x in list({b}[:9]):",
           "for x in reversed({a}[:9]):", "for x, t in zip({b}[:5], {b}[1:]):",
           "for x, t in zip({a}[:4], {b}):",
+          "for t in {a}:", "for j, x in enumerate({b}):", "for t, x in zip({a}, {b}):",
           "with noted({a}, {n}):", "with noted({b}, k) as s:",
           "while s:", "for k in range(n):", "for x in v:", "if x > t:", "if x > 0 and len({a}) < 9:")  # fmt: skip
-TUPLE_BLOCKS = ("for k, t in p[:9]:", "if p and p[-1][0] > k:", "while p and len({b}) < 20:", "if (k, 1) in [(1, 1)]:",
+TUPLE_BLOCKS = ("for k, t in p[:9]:", "for j, t in p:", "if p and p[-1][0] > k:", "while p and len({b}) < 20:",
+                "if (k, 1) in [(1, 1)]:",
                 "for j, (k, t) in enumerate(p[:5]):")  # fmt: skip
 ARRAY_BLOCKS = ("for y in h[:5]:", "if h and h[0][1] > t:", "for y, x in zip(h[:4], {a}):")
 TABLE_BEGIN = ("[[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]]", "[[v[0], w[0]], [v[1], v[2]], [w[3], x]]",
@@ -205,7 +209,8 @@ def generate(draw: random.Random) -> Program:
                 while head.startswith(("while a and len(a)", "while b and len(b)")):  # which may have no end
                     head = filled(draw.choice(blocks))
                 inner = [filled(draw.choice(SIMPLE[:6]))] if head.startswith("while") else block(depth + 1)
-                lines += [head, *("    " + line for line in [*inner, *PROGRESS.get(head[:12], [])])]
+                ends = [line for text in PROGRESS.get(head[:12], []) for line in text.split("\n")]
+                lines += [head, *("    " + line for line in [*inner, *ends])]
             else:
                 lines.append(filled(draw.choice(simple)))
         return lines
