@@ -32,7 +32,9 @@ FORMS: dict[str, tuple[Any, ...]] = {
     "np.add(a, a, out=a, where=b > 0)": (TWO, A), "np.power(b, [1, -1], b)": (A, np.arange(3)),
     # outputs of the wrong size or kind
     "np.cumsum(a, out=b)": (np.array(2.0), A), "np.cumprod(a, out=b)": (M, M.copy()), "np.cumsum(a, out=1)": (A, A),
-    "np.round(a, out=b)": (np.ones(7), np.ones(1)), "np.choose(False, [a], out=b)": (TWO, np.ones(4)),
+    "np.cumsum(a, axis=0, out=a)": (np.array(2.0), A), "np.cumprod(a, out=a)": (np.array(2.0), A),
+    "a.cumsum(0, None, a)": (np.array(2), A), "np.round(a, out=b)": (np.ones(7), np.ones(1)),
+    "np.choose(False, [a], out=b)": (TWO, np.ones(4)),
     "np.choose(a, b, out=np.ones(4, int))": (np.array([7, -9]), np.ones((2, 2), int)),
     "np.copyto(a, b)": (np.ones(3, np.uint16), np.arange(3)), "np.copyto(a, b[0])": (np.ones(3, np.uint16), A),
     # what is read only

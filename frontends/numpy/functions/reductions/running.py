@@ -26,6 +26,7 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.scalars import arith
 
 WRONG_SIZE = "provided out is the wrong size for the accumulation."
+NO_AXES = "Iterator input op_axes[0][0] (==0) is not a valid axis of op[0], which has 0 dimensions "
 
 
 def accumulate(
@@ -39,7 +40,7 @@ def accumulate(
         r.check_writable(out, "output array")
     if out is not None and ref.ndim == 1:
         if out.ndim != 1:
-            r.fail("ValueError", WRONG_SIZE)
+            r.fail("ValueError", WRONG_SIZE if out.ndim else NO_AXES)
         r.require_equal(out.shape[0], ref.shape[0], "ValueError", WRONG_SIZE)
     if ufunc in NEUTRAL:
         loop, _ = reduction_dtypes(ufunc, ref.dtype, wanted, None if out is None else out.dtype)
