@@ -26,6 +26,7 @@ from tracebuf.running.ufuncs import name_of_ufunc
 ELEMENT_SLOT = "[2 x double]"
 """A stack slot that has room for an element of any type."""
 
+INTEGERS = np.typecodes["AllInteger"]
 ROOTS = {"dd->d": "f64", "ff->f": "f32"}
 """By the types of NumPy's loop of np.power: the type's name in intrinsics."""
 
@@ -80,6 +81,13 @@ class Scalars:
             self._remainders(types, operands, count)
         elif ufunc is np.power and _have_one_exponent(types, [step for _, step in operands]):
             self._powers(types, operands, count)
+        elif ufunc is np.power and types[0] in INTEGERS and count != "1":
+            run, end = self.code.new_label(), self.code.new_label()  # the loop looks at the exponent before it counts
+            self.code.branch(self.code.icmp("sgt", count, "0"), run, end)
+            self.code.place(run)
+            self.call_numpy(ufunc, types, operands, count)
+            self.code.jump(end)
+            self.code.place(end)
         else:
             self.call_numpy(ufunc, types, operands, count)
 

@@ -108,3 +108,15 @@ def test_copyto_of_a_read_only_array_to_itself() -> None:
         return v
 
     climb(others, (np.arange(4.0), 0), again=[(np.arange(4.0), 2)])
+
+
+def onto_itself(a, m):
+    found = np.argwhere(a)
+    np.copyto(found, found, where=m)
+    np.copyto(a, a[:], where=m)
+    return a, found
+
+
+def test_an_array_copied_onto_itself_asks_for_no_mask_that_fits() -> None:
+    agree(onto_itself, np.arange(6.0).reshape(2, 3), np.ones((5, 4)) > 0)
+    agree(onto_itself, np.zeros(3), np.ones(3) > 0)

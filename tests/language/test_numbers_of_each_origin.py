@@ -137,3 +137,18 @@ def test_lists_of_them_beside_floats(text: str) -> None:
 def test_lists_of_them_beside_ints_are_of_one_dtype_or_another() -> None:
     f = program("def f(v):\n    return v.astype(int) * [v[1] if v[0] > 2 else 3, 5]")
     assert "is Python's or NumPy's" in refused(f, np.ones(2)).reason
+
+
+def test_an_array_that_is_changed_by_one() -> None:
+    """Where it is NumPy's, there is no such operator; but there the array is none."""
+    f = program("""
+        def f(v, k, b):
+            if v[0] > 2:
+                k = np.float64(k)
+            else:
+                b = np.arange(3)
+            b >>= k
+            return b
+    """)
+    for first in (3.0, 1.0):
+        agree(f, np.array([first]), 2, True)

@@ -151,6 +151,14 @@ def test_exponents_that_a_mask_leaves_out_may_be_negative(text: str) -> None:
             agree(POWERS[text], np.arange(1, 5), EXPONENTS, mask, k)
 
 
+@pytest.mark.parametrize("part", ["a[2:1]", "a[2:1,]", "a[:, 3:3]", "a[k:1]"])
+def test_a_part_without_elements_has_any_power(part: str) -> None:
+    """NumPy's loop looks at the exponent before it counts: it is not run on rows without elements."""
+    f = program(f"def f(a, k):\n    b = {part}\n    b **= -1\n    return {part} ** -k, {part} ** np.int64(-2), a")
+    for a in (np.arange(1, 21).reshape(5, 4), np.arange(1, 21).reshape(4, 5).T, np.arange(1, 61).reshape(5, 4, 3).T):
+        agree(f, a, 3)
+
+
 def test_parts_are_stored_as_arrays_are() -> None:
     """NumPy makes an array of a number first: nothing is checked."""
     f = program("""

@@ -236,11 +236,33 @@ def call_known(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str
     if handler is None:
         return NotImplemented
     if isinstance(function, ScalarMethod):
-        return call_handler(handler, r, *args, **static_flags(r, kwargs))
+        made = call_handler(handler, r, *args, **static_flags(r, kwargs))
+        return of_the_number(r, function.number, made, args, kwargs)
     args, kwargs = taken_arguments(r, function, handler, args, kwargs)
     if is_of_numpy(function):
-        return call_judged(function, handler, r, args, kwargs)
+        made = call_judged(function, handler, r, args, kwargs)
+        of_method = bool(args) and getattr(function, "__name__", "") in METHODS_OF_NUMBERS
+        return of_the_number(r, args[0], made, args[1:], kwargs) if of_method else made
     return call_as(function, handler, (r,), args, kwargs)
+
+
+METHODS_OF_NUMBERS = frozenset((
+    "round", "around", "clip", "take", "sum", "prod", "max", "amax", "min", "amin", "any", "all", "mean", "std", "var",
+    "argmax", "argmin", "choose",
+))  # fmt: skip
+"""Functions that call the method of their first argument."""
+
+
+def of_the_number(r: Recorder, number: Any, made: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What the method of a number of NumPy's gives: a number, also where its output is an array without axes."""
+    outputs = (*args, kwargs.get("out"))
+    if not isinstance(made, ArrayRef) or made.ndim or not any(made is out for out in outputs):
+        return made
+    if not isinstance(number, (NpScalar, np.generic)):
+        return made
+    if isinstance(number, NpScalar) and number.maybe_python:
+        raise unknown_origin(r.loc)
+    return NpScalar(r.load(made, ()), made.element)
 
 
 def is_of_numpy(function: Any) -> bool:

@@ -246,12 +246,12 @@ def copyto(r: Recorder, dst: Any, src: Any, casting: Any = "same_kind", where: A
     if isinstance(weak_type(where), type):
         raise r.refuse("np.copyto where a number says so", "where=x != 0")
     mask = mask_of(r, where)
+    if isinstance(src, ArrayRef) and (mask is None or dst.ndim) and is_copied_to_itself(r, src, dst):
+        return  # nor does NumPy ask whether it may be written to, or what mask fits
     if isinstance(mask, ArrayRef) and mask.ndim > dst.ndim:
         r.fail("ValueError", "could not broadcast where mask into the shape of the array")
     if weak_type(src) is int and dst.element.is_integer:
         check_number(r, src, dst)
-    if mask is None and isinstance(src, ArrayRef) and is_copied_to_itself(r, src, dst):
-        return  # nor does NumPy ask whether it may be written to
     r.check_writable(dst)
     source = creation.asarray(r, src) if isinstance(src, (list, tuple)) else src
     kind = weak_type(source)

@@ -97,6 +97,7 @@ from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups, se
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.regions import MOST_RECORDED, TOO_MUCH
+from tracebuf.frontends.numpy.record.scalar_checks import unknown_origin
 from tracebuf.frontends.numpy.record.slices import as_slices
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
@@ -604,7 +605,12 @@ class Statements(Expressions, Protected):
         """The array, after `array OP= right`."""
         self.r.check_writable(array, "output array")
         ufunc, operands = power_form(self.r, array, right) if name == "Pow" else (BINARY[name][1], [array, right])
-        elementwise(self.r, ufunc, operands, into=array)
+        try:
+            elementwise(self.r, ufunc, operands, into=array)
+        except Raises:
+            if isinstance(right, NpScalar) and right.maybe_python:
+                raise unknown_origin(self.r.loc) from None
+            raise
         return array
 
     def in_place_of(self, name: str, old: ArrayRef, right: Any) -> Raises | UnsupportedError:
