@@ -45,8 +45,8 @@ class Mapped:
         return np.ndarray(self.shape, self.dtype, raw.data, self.first, self.strides)
 
     def __getitem__(self, index: Any) -> np.ndarray:
-        found: np.ndarray = self.opened()[index]
-        return found
+        """A part, read: what is mapped counts as memory of a worker, which may not have all of it."""
+        return np.array(self.opened()[index])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.opened()[index] = value
