@@ -107,6 +107,10 @@ class Distributed:
                 raise UnsupportedError(
                     "a dask array has axes of unknown size", instead="call compute_chunk_sizes() of it before"
                 )
+            if isinstance(a, da.Array) and type(a._meta) is not np.ndarray:
+                raise UnsupportedError(
+                    f"a dask array of {type(a._meta).__name__}", instead="map_blocks(np.asarray), if that is meant"
+                )
             if not isinstance(a, (da.Array, np.memmap)):
                 if isinstance(a, (list, tuple, dict)) and any(isinstance(x, da.Array) for x in flat(a)):
                     raise UnsupportedError(

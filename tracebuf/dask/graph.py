@@ -219,7 +219,11 @@ class Graph:
         stored = {v: call.places[n] for n, v in self.program.stored.items()}
         returned = {v: call.results[n] for n, v in enumerate(self.program.returned) if n in call.results}
         outputs = tuple(-1 - stored[v] if v in stored else returned.get(v, 0) for v in stage.outputs)
-        constants = tuple(None if isinstance(v, np.ndarray) and v.ndim else v for v in call.values)
+        shapes = {place: args[k] for k, place in call.places.items()}
+        constants = tuple(
+            worker.Unread(tuple(evaluate(n, self.env) for n in shape_of(shapes[k])), v.dtype)
+            if isinstance(v, np.ndarray) and v.ndim and k in shapes else v for k, v in enumerate(call.values)
+        )  # fmt: skip
         text.locals.clear()
         text.globals.clear()
         return worker.FunctionProgram(

@@ -116,6 +116,7 @@ def one_target(found: Needs, t: Target, stage: Stage, cut: frozenset[Sym], begin
             if s not in cut:
                 if syms := set(symbols(size) & cut):
                     raise Uncut(syms, UNKNOWN, "a size is no symbol and a constant")
+                check_places(reach, t, cut)
                 continue
             assert s is not None
             here = (begins.get(v) or (0,) * len(reaches))[k]
@@ -168,6 +169,16 @@ def one_target(found: Needs, t: Target, stage: Stage, cut: frozenset[Sym], begin
         found.halos[s] = Halo(max(old.low, low), max(old.high, high), old.around or around)
     if t.value is not None:
         found.begins[t.value] = tuple(places)
+
+
+def check_places(reach: Reach, t: Target, cut: frozenset[Sym]) -> None:
+    """Uncut where an axis that is not cut is read place by place along one that is: a chunk does not know where in the
+    array its places are."""
+    near = hull(reach.near)
+    if near is None or isinstance(near, Why) or reach.whole is not None:
+        return
+    if (along := symbol_of(t.shape[near.axis])) in cut and along is not None:
+        raise Uncut({along}, near.low_why.loc, f"{near.low_why.text}: along an axis of another size")
 
 
 def check_around(s: Sym, targets: Sequence[Target], stage: Stage) -> None:

@@ -80,6 +80,7 @@ def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program
     raises."""
     call, traced = f.trace(*args, **kwargs)
     pipeline.optimize_tensors(traced.func, f.options)
+    read_what_is_stored(traced.func)
     own_slices(traced.func)
     same = equal_sizes(traced.guards)
     if same:
@@ -87,6 +88,15 @@ def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program
             if isinstance(t := v.type, TensorType):
                 v.type = replace(t, shape=tuple(substitute(n, same) for n in t.shape))
     return Program(getattr(f, "__name__", "f"), call, traced, traced.func, same)
+
+
+def read_what_is_stored(func: Func) -> None:
+    """Has what reads an argument after a store to it read what is stored, which is no other value to chunks."""
+    for op in func.block.ops:
+        if isinstance(op, bufferization.MaterializeInDestination):
+            for result in op.results:
+                for use in list(result.uses):
+                    use.set(op.operand(0))
 
 
 def own_slices(func: Func) -> None:

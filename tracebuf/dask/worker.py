@@ -116,6 +116,18 @@ class StageProgram:
 
 
 @frozen(slots=False)
+class Unread:
+    """Stands for an array of which a call reads no element, but perhaps its shape and dtype."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+    def array(self) -> np.ndarray:
+        """One of that shape, which takes no memory."""
+        return np.broadcast_to(np.zeros((), self.dtype), self.shape)
+
+
+@frozen(slots=False)
 class FunctionProgram:
     """A whole call as a stage: the function itself. `inputs`: which of its arguments each input is, `constants` the
     others; `outputs`: which result each output is (by number), or the argument that holds it (-1 - number)."""
@@ -130,7 +142,7 @@ class FunctionProgram:
 
     def program(self) -> Callable[..., list[Any]]:
         def call(*given: Any) -> list[Any]:
-            args = list(self.constants)
+            args = [x.array() if isinstance(x, Unread) else x for x in self.constants]
             for k, (place, x) in enumerate(zip(self.inputs, given)):
                 args[place] = x.copy() if place in self.stored and not self.owned[k] else x
             n = len(args) - len(self.names)

@@ -142,7 +142,7 @@ class _Checks:
             for part in (offset, size, stride):
                 if not isinstance(part, int):
                     self.require(self.compare("sge", part, 0), "IndexError", SLICE)
-            for part in (offset, size):
+            for part in (offset, size) if stride != 0 else (offset,):  # what is repeated has any size
                 if not isinstance(part, int) or not isinstance(n, int):
                     self.require(self.compare("sle", part, n), "IndexError", SLICE)
             steps = self.add(arith.SubI.of(self.value(size), self.value(1), self.loc)).result

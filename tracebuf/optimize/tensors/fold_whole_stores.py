@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tracebuf.ir.core import Value
 from tracebuf.ir.func import Func
-from tracebuf.ops.arrays.tensor import Empty, InsertSlice
+from tracebuf.ops.arrays.tensor import Empty, ExtractSlice, InsertSlice
 from tracebuf.optimize.tensors.canonicalize import puts_back
 from tracebuf.optimize.tensors.trial import Trial, tried
 
@@ -61,5 +62,15 @@ def without(func: Func, stores: Sequence[InsertSlice], before: Trial) -> Trial |
 
 
 def is_whole(op: InsertSlice) -> bool:
-    """Whether source and result are the same tensor (a parallel loop's store has no result)."""
-    return bool(op.results) and op.overwrites_all() and op.source.type == op.result.type
+    """Whether source and result are the same tensor (a parallel loop's store has no result), which may be changed."""
+    same = bool(op.results) and op.overwrites_all() and op.source.type == op.result.type
+    return same and not is_repeated(op.source)
+
+
+def is_repeated(v: Value) -> bool:
+    """Whether a tensor is a view of which several elements may be one in memory: a store into it would change them."""
+    while isinstance(op := v.defining_op, ExtractSlice):
+        if not all(isinstance(s, int) and s for s in op.slice.strides):
+            return True
+        v = op.source
+    return False
