@@ -298,15 +298,26 @@ def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice, python: type = 
 
 def repeated(i: Evaluator, node: ast.AST, x: Record, times: Any) -> Record:
     """x * times, a new list."""
+    made = new(i, form_in(x))
+    set_parts(i, made, *over_again(i, node, x, times))
+    return widened(i, node, made)
+
+
+def repeat(i: Evaluator, node: ast.AST, x: Record, times: Any) -> None:
+    """x *= times."""
+    found, total = over_again(i, node, x, times)
+    change(i, node, x)
+    set_parts(i, x, found, total)
+
+
+def over_again(i: Evaluator, node: ast.AST, x: Record, times: Any) -> tuple[list[Any], Any]:
+    """The columns of x * times, and its length."""
     form = form_in(x)
     if any(isinstance(p, ARRAYS) for p in parts_of(form)) or form.words.startswith("a list"):
         reason = f"a list of items that are {form.words} is repeated, each of which is then there again"
         raise i.refuse(node, reason, "make an array of it: np.tile")
-    made = new(i, form)
     total = i.call_function(prelude.at_least_0, [i.operate("Mult", length(x), times)], {})
-    found = [i.call_function(prelude.repeated, [c, length(x), times, total], {}) for c in columns(x)]
-    set_parts(i, made, found, total)
-    return widened(i, node, made)
+    return [i.call_function(prelude.repeated, [c, length(x), times, total], {}) for c in columns(x)], total
 
 
 def widened(i: Evaluator, node: ast.AST, made: Record) -> Record:
