@@ -282,3 +282,33 @@ def test_images_are_offset_in_the_least_dtype() -> None:
     for low, high in ((-40, 90), (-4, 9), (3, 70), (-300, 2), (-1, 40000), (0, 0)):
         for dtype in (np.int64, np.int32):
             agree(f, np.linspace(low, high, 12).astype(dtype).reshape(3, 4))
+
+
+def test_arrays_of_none() -> None:
+    """`x, y = np.array(x), np.array(y)` before it is looked at what there is."""
+    f = program("""
+        def f(x, y=None):
+            x, y = np.array(x), np.asarray(y)
+            if x.ndim == 1:
+                if x.size != y.size:
+                    raise ValueError("of another size")
+                return x * 2 if y.shape == () else x * y
+            return x.sum() + y.ndim, y.shape, y.dtype, y.nbytes, isinstance(y, np.ndarray), y is None
+    """)
+    for x in (np.ones((2, 3)), np.ones(3), np.ones(1)):
+        agree(f, x)
+        agree(f, x, None)
+        agree(f, x, np.ones(3))
+    for body in ("y.size", "getattr(y, 'foo', 3)", "y.foo", "type(y)", "y is np.array(None)", "hasattr(y, 'shape')"):
+        agree(program(f"def f(x, y=None):\n    y = np.array(y)\n    return {body}, x"), np.ones(2))
+
+
+@pytest.mark.parametrize("body", one_in(2, (
+    "y", "[y]", "y == None", "y.item()", "y + 1", "x + y", "x[y]", "not y", "y or x", "y.T", "np.array(y)", "np.sum(y)",
+    "str(y)", "f'{y}'", "y[()]", "len(y)", "list(y)", "np.array([y, y])", "np.ravel(y)", "np.shape(y)", "hash(y)",
+    "np.add(x, y, out=x)", "max(y, 1)", "y in [1]", "np.isnan(y)", "sum(y)",
+)))  # fmt: skip
+def test_arrays_of_none_are_refused_elsewhere(body: str) -> None:
+    f = program(f"def f(x, y=None):\n    y = np.array(y)\n    return {body}")
+    with pytest.raises(tracebuf.UnsupportedError):
+        tracebuf.bufferize(f)(np.ones(2))
