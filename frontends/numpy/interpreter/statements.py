@@ -84,6 +84,7 @@ from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, P
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import (
+    Regrow,
     form_in,
     is_growing,
     is_inner,
@@ -736,8 +737,17 @@ class Statements(Expressions, Protected):
                 self.at(node)
                 watched.check(goes_on(self.r, inner, BREAK))
 
-        with pushed(self.walking, None if watched is None else watched.of):
-            self.loop(node, rng, run, leaves_by(node.body, ast.Break, ast.Return), env)
+        before = len(self.r.changed_lists)
+        try:
+            with pushed(self.walking, None if watched is None else watched.of):
+                self.loop(node, rng, run, leaves_by(node.body, ast.Break, ast.Return), env)
+        except UnsupportedError:
+            lists = () if watched is None else watched.lists
+            if not any(x is of for x in self.r.changed_lists[before:] for of in lists):
+                raise
+            self.at(node)  # perhaps for what the loop holds of the list
+            self.r.growth.found_changing.add(self.r.loc)
+            raise Regrow from None
 
     def stmt_While(self, node: ast.While, env: Env) -> None:
         def test(inner: Env) -> bool | PyBool:

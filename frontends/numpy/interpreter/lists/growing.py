@@ -197,6 +197,7 @@ def set_parts(i: Evaluator, x: Record, held: Sequence[Any], n: Any) -> None:
 def change(i: Evaluator, node: ast.AST, x: Record) -> list[Any]:
     """Notes that the list is changed; its columns, taken from it."""
     i.change(node, x)
+    i.r.changed_lists.append(x)
     found = columns(x)
     assume_sizes(i, form_in(x), found)
     i.r.heap.take(x, i.r)
@@ -372,7 +373,7 @@ def items(i: Evaluator, x: Record) -> Items:
     def more(k: Dim) -> bool | PyBool:
         return below(i.r, k, size(x))
 
-    return Items(n, get, held, Watched(None, now, check, more))
+    return Items(n, get, held, Watched(None, now, check, more, (x,)))
 
 
 def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None:
