@@ -36,6 +36,12 @@ WORKS = {
     "for t, u in zip(b, b):\n if len(b) < 9:\n  b.append(u)\n s += t * u\nreturn s, b",
     "beside numbers": WHOLE + "s = 0.0\nfor k, t in zip(range(n + 3), b):\n if t > 3:\n  b.append(t)\n s += t * k\n"
     "return s, b",
+    "beside known numbers": WHOLE + "k = [1, 2, 3]\ns = 0.0\nfor i, t in zip(k, b):\n if t > 2:\n  b.append(t + i)\n"
+    " s += t * i\nreturn s, b, k",
+    "beside a list of numbers": WHOLE + "k = [0.5, v[0], 3]\nfor t, x in zip(b, k):\n if len(b) < n: b.append(t * x)\n"
+    "return b, k",
+    "beside a list that is bound anew": WHOLE + "k = [1, 2]\ns = 0.0\nfor a in v[:2]:\n for i, t in zip(k, b):\n"
+    "  s += a * i * t\n  if len(b) < n: b.append(a)\n k[0] += 1\n k.reverse()\nreturn s, k, b",
     "returned from": WHOLE + "for t in b:\n"
     " if t > 3 and len(b) < 12:\n  b += [1.0]\n  if n > 2: return t\nreturn b[-1]",
     "in an outer loop": WHOLE + "for k in range(n):\n for r in b:\n  if len(b) < n + 3:\n   b.append(r)\nreturn b",
@@ -69,6 +75,10 @@ WITHIN = {
 REFUSED = {
     "backwards": WHOLE + "s = 0.0\nfor t in reversed(b):\n if t > 3:\n  b.append(1.0)\n s += t\nreturn s",
     "beside a known list": "a = [1, 1]\n" + KNOWN + "for x, t in zip(a, b):\n if v[0] < 1:\n  b.append(x)\n  v[3] = t",
+    "beside one that changes": WHOLE + "k = [1, 2, 3]\ns = 0.0\nfor i, t in zip(k, b):\n s += t * i\n"
+    " k[2] = 7\nreturn s",
+    "beside one that changes by path": WHOLE + "k = [1, 2, 3]\nm = k\ns = 0.0\nfor t, i in zip(b, k):\n s += t * i\n"
+    " if t > 2: m[1] = t\nreturn s, k",
     "an iterator's": WHOLE + "it = iter(b)\ns = next(it)\nb.append(77.0)\nfor t in it: s += t\nreturn s",
 }
 
