@@ -291,3 +291,72 @@ def test_filters_write_into_an_array(text: str) -> None:
     f = program(f"def f(a, o):\n    r = {text}\n    return r, r is o, r is a, o", nd=nd)
     agree(f, R, np.zeros(R.shape))
     agree(f, R, np.zeros(R.shape[::-1]).T)
+
+
+LEAST_SQUARES = {
+    "whole": (lambda a, b: sl.lstsq(a, b)),
+    "of lists": (lambda a, b: sl.lstsq([[1, 2], [3, 4.5], [5, 6]], [1, 2, 3])),
+    "parts": (lambda a, b: (sl.lstsq(a, b, 1e-3)[0] @ np.ones_like(b[: a.shape[1]]), sl.lstsq(a, b)[2])),
+    "residuals": (lambda a, b: np.sum(sl.lstsq(a, b, lapack_driver="gelss")[1])),
+}
+
+
+def near(f: Any, g: Any, *args: Any) -> None:
+    """The same, up to rounding and strides: solutions are views in eager."""
+    try:
+        wanted = list(leaves(f(*args)))
+    except Exception as error:
+        with pytest.raises(type(error)):
+            g(*args)
+        return
+    for a, b in zip(wanted, leaves(g(*args)), strict=True):
+        assert type(a) is type(b) and np.shape(a) == np.shape(b) and np.asarray(a).dtype == np.asarray(b).dtype
+        single = np.asarray(a).dtype.char in "fF"
+        np.testing.assert_allclose(a, b, rtol=1e-3 if single else 1e-9, atol=1e-3 if single else 1e-12)
+
+
+@pytest.mark.parametrize("name", one_in(2, LEAST_SQUARES))
+def test_least_squares(name: str) -> None:
+    """There are residuals of a matrix of full rank with more rows than columns; of a vector they are a number."""
+    f, g = LEAST_SQUARES[name], tracebuf.bufferize(LEAST_SQUARES[name])
+    tall = R.T[:, :3]
+    for a in (tall, tall[:, [0, 0]], tall[:3], tall[:2], tall[:1], tall[:, :0], tall[:0]):
+        for b in (X[:12], X[:24].reshape(12, 2), X[:12, None], X[:12] + 1j, X[:24].reshape(12, 2) * 1j, X[:11]):
+            near(f, g, a, b[: len(a)] if len(b) == 12 else b)
+    for dtype in (np.float32, np.complex64, int):
+        near(f, g, tall.astype(dtype), (X[:12] * 9).astype(dtype))
+
+
+def test_least_squares_of_slices() -> None:
+    f = program("""
+        def f(data, bp):
+            bp = np.sort(np.unique(np.concatenate((np.array([0, len(data)]), bp))))
+            data = data.copy()
+            ranks = []
+            for m in range(len(bp) - 1):
+                n = bp[m + 1] - bp[m]
+                a = np.ones((n, 2))
+                a[:, 0] = np.arange(1, n + 1) / n
+                sl = slice(bp[m], bp[m + 1])
+                coef, resids, rank, s = linalg.lstsq(a, data[sl])
+                data[sl] = data[sl] - a @ coef
+                ranks.append(rank)
+            return data, ranks
+    """, linalg=sl)
+    for data in (X, X.reshape(100, 2), X.reshape(50, 4) + 1j, (X * 9).astype(int).astype(float)):
+        for bp in ([], [20], [7, 30], [1, 12, 40]):
+            agree(f, data, np.array(bp, int), ulp=1e5)
+
+
+def test_residuals_by_path() -> None:
+    f = program("""
+        def f(a, b, k):
+            n = int(k[0])
+            x, residuals, rank, s = sl.lstsq(a[:n], b[:n])
+            error = residuals.sum() if residuals.size else 0.0
+            return x, error, np.ndim(residuals), np.size(residuals)
+    """, sl=sl)
+    g = tracebuf.bufferize(f)
+    for n in (12, 4, 3, 2, 0):
+        for b in (X[:12], X[:24].reshape(12, 2)):
+            near(f, g, R.T[:, :3], b, np.array([n]))

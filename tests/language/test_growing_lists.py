@@ -1024,3 +1024,23 @@ def test_lists_that_get_what_data_select() -> None:
 
     for x in ([2.0, 0.0, 3.0], [0.0]):
         agree(f, np.array(x))
+
+
+REPEATED = (
+    "l = [v for v in x if v > 0]\n    m = l\n    l *= 2", "l = [v for v in x if v > 0]\n    m = l\n    l *= k[0]",
+    "l = [1.0, x[0]]\n    m = l\n    l *= k[0]",
+    "l = [v for v in x if v > 0]\n    m = l\n    l *= -1\n    l.append(1.0)",
+    "l = [v for v in x if v > 0]\n    m = l\n    for i in range(k[0]):\n        l *= 2",
+    "d = {1: [v for v in x if v > 0]}\n    m = d[1]\n    d[1] *= int(k[0])\n    l = d[1]",
+    "l = [v for v in x if v > 0]\n    m = l\n    l = 2 * l",
+    "l = [(v, 1) for v in x if v > 0]\n    m = l\n    if k[0] > 2:\n        l *= k[0] - 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("body", REPEATED)
+def test_a_list_is_repeated_in_place(body: str) -> None:
+    """Another name of it did not see what `*=` does."""
+    f = program(f"def f(x, k):\n    {body}\n    return l, m, l is m")
+    for k in (3, 0, 2):
+        for x in ([1.5, -2.0, 3.0], [-1.0]):
+            agree(f, np.array(x), np.array([k]))

@@ -217,5 +217,98 @@ def test_the_least_dtype_of_an_array_is_its_own() -> None:
         return np.zeros(2, np.min_scalar_type(a)), a.astype(np.min_scalar_type(300)) + b, np.min_scalar_type(b[:0])
 
     agree(f, np.arange(3, dtype=np.uint16), np.ones(3, np.float32))
-    with pytest.raises(tracebuf.UnsupportedError, match="min_scalar_type of a number"):
-        tracebuf.bufferize(lambda a: np.min_scalar_type(a[0]))(np.ones(2))
+
+
+LEAST = (
+    0, 1, -1, 127, 128, 255, 256, -128, -129, 32767, 32768, 65535, 65536, -32768, -32769, 2**31 - 1, 2**31, 2**32 - 1,
+    2**32, -(2**31), -(2**31) - 1, 2**63 - 1, -(2**63),
+)  # fmt: skip
+"""Ints about which the least dtype changes."""
+
+
+def test_the_least_dtype_of_an_int_of_the_run_time() -> None:
+    f = program("""
+        def f(a, k):
+            n = int(a[k])
+            x, y = np.min_scalar_type(n), np.min_scalar_type(a[k])
+            return x, y, np.promote_types(x, np.int8) == np.int16, a[:2].astype(x), np.zeros(2, y)
+    """)
+    for dtype in (np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint16, np.uint32):
+        given = [n for n in LEAST if np.iinfo(dtype).min <= n <= min(np.iinfo(dtype).max, 2**32 - 1)]
+        for k in range(len(given)):
+            agree(f, np.array(given, dtype), k)
+    g = program("def f(a, n):\n    return [np.min_scalar_type(a[k]) for k in range(3)], np.min_scalar_type(n)")
+    for n in LEAST:
+        agree(g, np.array([2**64 - 1, 2**63, 7], np.uint64), n)
+
+
+def test_the_least_dtype_is_refused_where_it_is_longlong() -> None:
+    f = tracebuf.bufferize(program("def f(a):\n    return a.astype(np.min_scalar_type(int(a[0])))"))
+    agree(f, np.array([2**32 - 1]))
+    if np.min_scalar_type(2**40).char not in "LI":
+        with pytest.raises(tracebuf.UnsupportedError, match="min_scalar_type is ulonglong"):
+            f(np.array([2**32]))
+    g = program("def f(a, b):\n    return np.min_scalar_type(a[0]), np.min_scalar_type(b[()])")
+    for n in (3, -3, 2**31, -(2**31) - 1):
+        agree(g, np.array([n], np.longlong), np.array(n, np.longlong))
+
+
+def test_the_least_dtype_of_a_float_of_the_run_time() -> None:
+    f = program("def f(a, x):\n    return np.min_scalar_type(a[0]), np.min_scalar_type(x), np.min_scalar_type(a.sum())")
+    for x in (0.5, 64999.9, 65000.0, -65000.0, 3.4e38, 3.39e38, -3.4e38, 1e300, np.inf, -np.inf, np.nan):
+        for dtype in (np.float64, np.float32, np.float16):
+            with np.errstate(all="ignore"):
+                agree(f, np.array([x], dtype), x)
+    agree(program("def f(a):\n    return np.min_scalar_type(a[0] > 1), np.min_scalar_type(a.max() > 1)"), np.ones(2))
+    for number in ("a", "a[()]"):
+        f = program(f"def f(a):\n    return np.min_scalar_type({number})")
+        for x in (3, 300, -300, 1e5, 2.5, True):
+            agree(f, np.array(x))
+    with pytest.raises(tracebuf.UnsupportedError, match="min_scalar_type of a complex number"):
+        tracebuf.bufferize(lambda a: np.min_scalar_type(a[0]))(np.ones(2, complex))
+
+
+def test_images_are_offset_in_the_least_dtype() -> None:
+    f = program("""
+        def f(image):
+            low, high = int(image.min()), int(image.max())
+            if low < 0:
+                dtype = np.promote_types(np.min_scalar_type(high - low), np.min_scalar_type(low))
+                if image.dtype != dtype:
+                    image = image.astype(dtype)
+                image = image - low
+            return np.bincount(image.ravel(), minlength=high - min(low, 0) + 1)
+    """)
+    for low, high in ((-40, 90), (-4, 9), (3, 70), (-300, 2), (-1, 40000), (0, 0)):
+        for dtype in (np.int64, np.int32):
+            agree(f, np.linspace(low, high, 12).astype(dtype).reshape(3, 4))
+
+
+def test_arrays_of_none() -> None:
+    """`x, y = np.array(x), np.array(y)` before it is looked at what there is."""
+    f = program("""
+        def f(x, y=None):
+            x, y = np.array(x), np.asarray(y)
+            if x.ndim == 1:
+                if x.size != y.size:
+                    raise ValueError("of another size")
+                return x * 2 if y.shape == () else x * y
+            return x.sum() + y.ndim, y.shape, y.dtype, y.nbytes, isinstance(y, np.ndarray), y is None
+    """)
+    for x in (np.ones((2, 3)), np.ones(3), np.ones(1)):
+        agree(f, x)
+        agree(f, x, None)
+        agree(f, x, np.ones(3))
+    for body in ("y.size", "getattr(y, 'foo', 3)", "y.foo", "type(y)", "y is np.array(None)", "hasattr(y, 'shape')"):
+        agree(program(f"def f(x, y=None):\n    y = np.array(y)\n    return {body}, x"), np.ones(2))
+
+
+@pytest.mark.parametrize("body", one_in(2, (
+    "y", "[y]", "y == None", "y.item()", "y + 1", "x + y", "x[y]", "not y", "y or x", "y.T", "np.array(y)", "np.sum(y)",
+    "str(y)", "f'{y}'", "y[()]", "len(y)", "list(y)", "np.array([y, y])", "np.ravel(y)", "np.shape(y)", "hash(y)",
+    "np.add(x, y, out=x)", "max(y, 1)", "y in [1]", "np.isnan(y)", "sum(y)",
+)))  # fmt: skip
+def test_arrays_of_none_are_refused_elsewhere(body: str) -> None:
+    f = program(f"def f(x, y=None):\n    y = np.array(y)\n    return {body}")
+    with pytest.raises(tracebuf.UnsupportedError):
+        tracebuf.bufferize(f)(np.ones(2))

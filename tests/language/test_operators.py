@@ -320,3 +320,17 @@ def test_c1_an_augmented_assignment_of_what_is_no_number(right: str) -> None:
 def test_x1_the_truth_of_a_range_is_not_that_of_an_object() -> None:
     """It was always true."""
     refused(program("def f(a, n):\n    return a if range(n) else a + 1"), np.ones(3), 0)
+
+NUMPYS = ("np.int64(2)", "np.uint8(2)", "np.float64(2)", "np.float32(2)", "np.True_", "np.complex128(2)", "a[1]")
+LISTS = ("[x, 3]", "(x, 3)", "[a[0], 3]", "[1, 2]", "[]", "[[x, 1], [2, 3]]", "[a, a]")
+SIGNS = ("+", "-", "*", "/", "//", "%", "**", "<", ">=", "==", "!=", "&", "@")
+
+
+@pytest.mark.parametrize("pair", one_in(8, [" ".join(pair) for pair in itertools.product(NUMPYS, LISTS)]))
+def test_numbers_of_numpys_beside_lists(pair: str) -> None:
+    """NumPy takes a list for an array, unless an int repeats it; a comparison with a known number was False."""
+    a, (number, _, items) = np.array([1.5, 2.5]), pair.partition(" ")
+    for sign, (left, right) in itertools.product(SIGNS, ((number, items), (items, number))):
+        agree(program(f"def f(a, x):\n    return {left} {sign} {right}"), a, 3.5)
+    for sign in "+*-":
+        agree(program(f"def f(a, x):\n    m = l = {items}\n    l {sign}= {number}\n    return l, m"), a, 3.5)

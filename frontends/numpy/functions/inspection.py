@@ -146,16 +146,6 @@ def has(x: Any, name: str) -> bool:
     return ask(hasattr, like, name)
 
 
-@traces(np.min_scalar_type)
-def min_scalar_type(r: Recorder, a: Any, /) -> np.dtype:
-    """np.min_scalar_type(a): the dtype of an array with axes; of a number it depends on its value."""
-    if isinstance(a, ArrayRef) and a.ndim:
-        return a.dtype
-    if is_traced(a):
-        raise r.refuse("np.min_scalar_type of a number that only the run time knows", "use its dtype")
-    return ask(np.min_scalar_type, a)
-
-
 # -- memory
 def made_here(r: Recorder, a: Any) -> bool:
     """Whether an array is certainly in memory that the function has asked for, by itself."""

@@ -42,6 +42,7 @@ from tracebuf.frontends.numpy.functions.host import (
     extremes,
     fft,
     histograms,
+    least_squares,
     left_to_numpy,
     linalg,
     scipys,
@@ -91,10 +92,10 @@ from tracebuf.ir.dims import Dim, mul
 
 MODULES = (
     as_strided, complex_views, creation, shapes, aggregates, picking, sorted_indices, stacking, extremes, fft,
-    left_to_numpy, linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors, builtins,
-    cmath_functions, math_functions, types, whole_arrays, as_written, bits, joining, logic, lookup, mapping, padding,
-    primitives, formula_histograms, formula_products, formula_vectors, sequences, statistics, transforms, inspection,
-    namespaces,
+    least_squares, left_to_numpy, linalg, scipys, sorting, histograms, declared, convolutions, einsum, matmul, vectors,
+    builtins, cmath_functions, math_functions, types, whole_arrays, as_written, bits, joining, logic, lookup, mapping,
+    padding, primitives, formula_histograms, formula_products, formula_vectors, sequences, statistics, transforms,
+    inspection, namespaces,
 )  # fmt: skip
 """The modules that fill the tables when they are imported; those that these import do too."""
 

@@ -26,7 +26,7 @@ from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.record.callees import Buffer, Method
+from tracebuf.frontends.numpy.record.callees import Buffer, Method, NoneArray
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -39,10 +39,26 @@ AS_THEY_ARE = frozenset((
     "block", "apply_along_axis", "apply_over_axes", "piecewise", "testing", "require",
 ))  # fmt: skip
 """Functions of NumPy's that do not make an array of such an argument, or do more with it."""
+OF_NONE = ("ndim", "shape", "size", "dtype", "itemsize", "nbytes")
+"""What np.array(None) is asked for."""
 MAKERS = (np.asarray, np.array, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 """Functions that make arrays of anything."""
 OF_ARRAYS = frozenset(name for name in dir(np.ndarray) if not name.startswith("_"))
 INSTEAD = "take np.asarray(x) first"
+
+
+def of_none(function: Any, args: list[Any], kwargs: dict[str, Any]) -> NoneArray | None:
+    """np.array(None) and the like; None for any other call."""
+    alone = len(args) == 1 and args[0] is None and not kwargs
+    return NoneArray() if alone and any(function is f for f in MAKERS[:3]) else None
+
+
+def attribute_of_none(i: Evaluator, node: ast.AST, base: NoneArray, name: str) -> Any:
+    """`base.name` of np.array(None)."""
+    if name not in OF_NONE:
+        ask(getattr, np.array(None), name)  # raises what NumPy raises
+        raise i.refuse(node, f"`.{name}` of a {name_of(base)}", "test the argument first: if x is None")
+    return ask(getattr, np.array(None), name)
 
 
 def is_one(x: Any) -> bool:

@@ -90,6 +90,7 @@ from tracebuf.frontends.numpy.record.callees import (
     Generator,
     Method,
     NestedFunction,
+    NoneArray,
     Part,
     Partial,
     Text,
@@ -940,6 +941,8 @@ class Expressions(Comprehensions):
                 return found
         if isinstance(base, Buffer):
             return array_likes.attribute(self, node, base, name)
+        if isinstance(base, NoneArray):
+            return array_likes.attribute_of_none(self, node, base, name)
         if is_tracers(base):
             kind = base.of.T if isinstance(base, sparse.Transposed) else eager_kind(type(base))
             if not hasattr(kind, name):
@@ -1085,6 +1088,8 @@ class Expressions(Comprehensions):
             return len(args[0])
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if (made_of_none := array_likes.of_none(function, args, kwargs)) is not None:
+            return made_of_none
         if (draw := draws.draw_of(function)) is not None:
             drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
             return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)

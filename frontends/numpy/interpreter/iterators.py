@@ -28,6 +28,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
     ENDLESS,
     Items,
     Iterable,
+    LiveItems,
     OneShotIterator,
     Range,
     each,
@@ -196,11 +197,14 @@ def stepped(i: Evaluator, node: ast.AST, x: Any) -> Any:
 def beside_open(i: Evaluator, its: Sequence[Iterable]) -> Sequence[Iterable]:
     """What zip goes over, with numbers that are known beside lists that may be shorter as a list of which the run time
     may take any."""
-    least = min((len(it) for it in its if type(it) is list), default=0)
     counts = [it.count for it in its if isinstance(it, Items)]
+    live = not all(map(i.r.entry_only, counts))
+    known = [it for it in its if type(it) is list or (live and isinstance(it, LiveItems))]
+    least = min(map(len, known), default=0)
     if not least or all(i.r.ask_nonneg(sub(n, least)) is True for n in counts):
         return its
-    return [table(i, it) if type(it) is list else it for it in its]
+    found = {id(it): live_table(i, it) if isinstance(it, LiveItems) else table(i, it) for it in known}
+    return [found.get(id(it), it) for it in its]
 
 
 def table(i: Evaluator, x: list[Any]) -> Iterable:
@@ -211,6 +215,43 @@ def table(i: Evaluator, x: list[Any]) -> Iterable:
         return x
     with i.r.at(replace(i.r.loc, text="zip")):  # not where lists of the user's are made
         return growing.items(i, growing.begin(i, form, x))
+
+
+def live_table(i: Evaluator, x: LiveItems) -> Iterable:
+    """The same of the items of a list, which the loop may not change meanwhile."""
+    then = list(x)
+    made = table(i, then)
+    if not isinstance(made, Items) or made.watched is None or not all(a is b for a, b in zip(then, now_in(x))):
+        return x
+    inner = made.watched
+
+    def steady() -> None:
+        now = now_in(x)
+        if len(now) != len(then) or any(a is not b for a, b in zip(then, now)):
+            raise i.r.refuse("a list changes in a loop over it", "loop over a copy: for x in list(items)")
+
+    def get(k: Dim) -> Any:
+        steady()
+        return made.get(k)
+
+    def now(k: Dim) -> Any:
+        steady()
+        return inner.get(k)
+
+    def check(goes_on: bool | PyBool) -> None:
+        if goes_on is not False:
+            steady()
+        inner.check(goes_on)
+
+    return replace(made, get=get, watched=replace(inner, get=now, check=check))
+
+
+def now_in(x: LiveItems) -> list[Any]:
+    """The items that there are now."""
+    found: list[Any] = []
+    while one := x.at(len(found)):
+        found.append(one[0])
+    return found
 
 
 def check_called(i: Evaluator, function: Any, iterated: slice, args: Sequence[Any], kwargs: dict[str, Any]) -> None:

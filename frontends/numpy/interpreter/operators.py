@@ -47,6 +47,8 @@ from tracebuf.frontends.numpy.record.values import (
 RESHAPE = np.reshape  # somebody may replace NumPy's functions later
 CONTAINERS = (list, tuple, dict, DictView, Record)
 """The classes of containers and objects."""
+NUMPYS = (NpScalar, np.number, np.bool_)
+"""The classes of NumPy's numbers, whose operators take a list or tuple for an array."""
 
 
 def is_operand(x: Any) -> bool:
@@ -84,12 +86,14 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         if found is not NotImplemented:
             return found
     if name == "Mult" and any(isinstance(x, (list, tuple)) for x in (a, b)):
-        a, b = (list_calls.times_numpys(i, node, x) if isinstance(x, NpScalar) else x for x in (a, b))
-    if any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
+        a, b = (list_calls.times_numpys(i, node, x) if isinstance(x, NUMPYS) else x for x in (a, b))
+    if any(isinstance(x, (ArrayRef, *NUMPYS)) for x in (a, b)) and any(isinstance(x, (list, tuple)) for x in (a, b)):
         check_origin(i.r, a, b)  # Python's numbers do not take a list for an array
+        if name == "MatMult" and not any(isinstance(x, ArrayRef) for x in (a, b)):
+            raise Raises(TypeError(f"unsupported operand type(s) for @: '{name_of(a)}' and '{name_of(b)}'"))
         pairs = ((a, b), (b, a))
         return i.operate(name, *(listed(i.r, x, y) if isinstance(x, (list, tuple)) else x for x, y in pairs))
-    if name == "Mult" and isinstance(a, PyInt) and isinstance(b, (list, tuple, str)):
+    if name == "Mult" and isinstance(a, (int, PyInt)) and isinstance(b, (list, tuple, str)):
         a, b = b, a
     if name == "Mult" and isinstance(b, PyInt) and isinstance(a, (list, tuple, str)):
         if not i.r.entry_only(b.expr):
@@ -110,7 +114,7 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
 
 def listed(r: Recorder, x: Any, other: Any) -> ArrayRef:
     """The array of a list or tuple that is an operand beside an array or a number of NumPy's."""
-    return as_array(r, x, other.dtype) if isinstance(other, (ArrayRef, NpScalar)) else asarray(r, x)
+    return as_array(r, x, other.dtype) if isinstance(other, (ArrayRef, *NUMPYS)) else asarray(r, x)
 
 
 def as_sets(a: Any, b: Any) -> tuple[Any, Any]:
@@ -164,8 +168,8 @@ def in_order(a: Any, b: Any, first: str, second: str, overridden: bool) -> list[
 
 def augmented(i: Evaluator, node: ast.AST, name: str, old: Any, right: Any) -> Any:
     """old OP= right in place, for lists, dicts and objects; NotImplemented for other values."""
-    if isinstance(old, list) and not isinstance(right, (ArrayRef, NpScalar)):
-        if name == "Add":
+    if isinstance(old, list) and not isinstance(right, ArrayRef):
+        if name == "Add" and not isinstance(right, NUMPYS):
             dicts.extend(i, node, old, right)
             return old
         if name == "Mult":
@@ -184,7 +188,7 @@ def augmented(i: Evaluator, node: ast.AST, name: str, old: Any, right: Any) -> A
 def compared(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     """a == b, a < b ...; NotImplemented where no operand is a container or an object."""
     sequences = [isinstance(x, (list, tuple)) for x in (a, b)]
-    if any(sequences) and any(isinstance(x, (ArrayRef, NpScalar)) for x in (a, b)):
+    if any(sequences) and any(isinstance(x, (ArrayRef, *NUMPYS)) for x in (a, b)):
         check_origin(i.r, a, b)
         pairs = ((a, b), (b, a))
         return compare(i.r, name, *(listed(i.r, *pair) if of else pair[0] for of, pair in zip(sequences, pairs)))

@@ -34,6 +34,7 @@ from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, 
 from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions, condition_in
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
+from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, references, sets
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
@@ -83,6 +84,7 @@ from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, P
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import (
+    Regrow,
     form_in,
     is_growing,
     is_inner,
@@ -588,6 +590,8 @@ class Statements(Expressions, Protected):
         if is_growing(old) and name == "Add" and not isinstance(right, (ArrayRef, NpScalar, np.generic)):
             growing.extend(self, ast.Pass(), old, right)
             return old
+        if is_growing(old) and name == "Mult" and list_calls.repeats(self, ast.Pass(), old, right):
+            return old
         if operators.is_operand(old) or (operators.is_operand(right) and not isinstance(old, ArrayRef)):
             found = operators.augmented(self, ast.Pass(), name, old, right)
             return self.operate(name, old, right) if found is NotImplemented else found
@@ -739,8 +743,17 @@ class Statements(Expressions, Protected):
                 self.at(node)
                 watched.check(goes_on(self.r, inner, BREAK))
 
-        with pushed(self.walking, None if watched is None else watched.of):
-            self.loop(node, rng, run, leaves_by(node.body, ast.Break, ast.Return), env)
+        before = len(self.r.changed_lists)
+        try:
+            with pushed(self.walking, None if watched is None else watched.of):
+                self.loop(node, rng, run, leaves_by(node.body, ast.Break, ast.Return), env)
+        except UnsupportedError:
+            lists = () if watched is None else watched.lists
+            if not any(x is of for x in self.r.changed_lists[before:] for of in lists):
+                raise
+            self.at(node)  # perhaps for what the loop holds of the list
+            self.r.growth.found_changing.add(self.r.loc)
+            raise Regrow from None
 
     def stmt_While(self, node: ast.While, env: Env) -> None:
         def test(inner: Env) -> bool | PyBool:

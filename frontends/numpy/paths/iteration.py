@@ -98,6 +98,8 @@ class Watched:
     get: Callable[[Dim], Any]
     check: Callable[[bool | PyBool], None]
     more: Callable[[Dim], bool | PyBool] | None = None
+    lists: tuple[Record, ...] = ()
+    """These lists."""
 
 
 class LiveItems(list[Any]):
@@ -404,6 +406,7 @@ def together(
     """n items, each made of one of each of these, by what gets it; watched where lists are that may get more."""
     watched = [w for it in its if isinstance(it, Items) and (w := it.watched) is not None and w.more is not None]
     held = [x for it in its for x in held_by(it)]
+    lists = tuple(x for w in watched for x in w.lists)
     if not watched:
         return Items(n, lambda i: of(item, i), held)
 
@@ -427,7 +430,7 @@ def together(
                 unknown.append(found.value)
         return PyBool(both(r, *unknown)) if known and unknown else known
 
-    return Items(n, lambda i: of(item, i), held, Watched(None, lambda i: of(now, i), check, more))
+    return Items(n, lambda i: of(item, i), held, Watched(None, lambda i: of(now, i), check, more, lists))
 
 
 def strictly(it: Iterator[Any]) -> Iterator[Any]:

@@ -102,6 +102,11 @@ class Buffer:
 
 
 @frozen(eq=False, slots=False)
+class NoneArray:
+    """np.array(None), an array of objects without axes: what its attributes say, and nothing else, is known."""
+
+
+@frozen(eq=False, slots=False)
 class Draw:
     """A method of a random generator."""
 

@@ -56,6 +56,8 @@ class Recorder(Sizes):
         self.unbound: set[str] = set()
         """Names that were read where nothing is bound to them."""
         self.watched: ByIdentity[ArrayRef, None] = ByIdentity()
+        self.changed_lists: list[Any] = []
+        """The lists of run-time length that were changed, one after another."""
         self.compared: ByIdentity[Any, None] = ByIdentity()
         """The array objects that `is` was asked about."""
         """What names hold at the heads of loops, where more than the name tells which object it is."""

@@ -67,6 +67,7 @@ _NAMES = {
     "Progress": "progress bar", "Generator": "generator", "Bits": "PCG64",
     "Untold": "text or object in the result of a library's function",
     "Callback": "function", "GroupRef": "list", "Groups": "defaultdict", "RandomMade": "Random",
+    "NoneArray": "numpy.ndarray of None",
     "Method": "method", "ContainerMethod": "method", "BoundMethod": "method", "DictView": "view of a dict",
     "Cond": "value of different types, depending on the path",
 }  # fmt: skip

@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import check_writable, is_array, refuse
+from tracebuf.frontends.numpy.functions.formulas.primitives import (
+    check_writable,
+    dtype_of,
+    is_array,
+    known_least_dtype,
+    least_of_64_bits,
+    refuse,
+)
 from tracebuf.frontends.numpy.functions.host.left_to_numpy import isin_by_numpy
 from tracebuf.frontends.numpy.record.registry import formula
 
@@ -47,6 +54,31 @@ def array_equiv(a1: Any, a2: Any) -> Any:
         if m != n and m != 1 and n != 1:
             return False
     return bool(np.all(a == b))
+
+
+@formula(np.min_scalar_type)
+def min_scalar_type(a: Any, /) -> Any:
+    known = known_least_dtype(a)
+    if known is not None:
+        return known
+    x = a[()] if is_array(a) else a
+    if dtype_of(x).kind == "f":
+        if -65000 < x < 65000 or not np.isfinite(x):
+            return np.dtype(np.float16)
+        if dtype_of(x) == np.float32 or -3.4e38 < x < 3.4e38:
+            return np.dtype(np.float32)
+        return np.dtype(np.float64)
+    if x >= 0:
+        if x <= 255:
+            return np.dtype(np.uint8)
+        if x <= 65535:
+            return np.dtype(np.uint16)
+        return np.dtype(np.uint32) if x <= 4294967295 else least_of_64_bits(x)
+    if x >= -128:
+        return np.dtype(np.int8)
+    if x >= -32768:
+        return np.dtype(np.int16)
+    return np.dtype(np.int32) if x >= -2147483648 else np.dtype(np.int64)
 
 
 MOST_TESTED = 16

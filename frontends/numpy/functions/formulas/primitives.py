@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.functions.indices import bins as equal_bins
 from tracebuf.frontends.numpy.functions.indices import interpolation
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
+from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.generics import result_order
 from tracebuf.frontends.numpy.numbers.operands import on_all_paths, scalar_value
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, concrete
@@ -248,8 +249,7 @@ def _is_end(r: Recorder, x: Any, element: ScalarType) -> bool:
     return isinstance(x, PyFloat) or type(x) is float or type(x) is np.float64 and element is not F32
 
 
-@primitive
-def dtype_of(r: Recorder, x: Any) -> Any:
+def dtype_of_value(r: Recorder, x: Any) -> Any:
     """np.asarray(x).dtype; for a number that is Python's or NumPy's, depending on the path, where both have the
     same."""
     if isinstance(x, NpScalar) and x.python is not None:
@@ -258,6 +258,32 @@ def dtype_of(r: Recorder, x: Any) -> Any:
             raise unknown_origin(r.loc)
         return x.element.dtype
     return x.dtype if isinstance(x, ArrayRef) else ask(np.asarray, concrete(x)).dtype
+
+
+dtype_of = primitive(dtype_of_value)
+
+
+@primitive
+def known_least_dtype(r: Recorder, a: Any) -> Any:
+    """np.min_scalar_type of what does not depend on a number that only the run time knows; None for such a number."""
+    if isinstance(a, ArrayRef) and a.ndim:
+        return a.dtype
+    if isinstance(a, (ArrayRef, Scalar)):
+        kind: np.dtype = dtype_of_value(r, a)
+        if r.longlong and isinstance(a, (ArrayRef, NpScalar)) and a.element in longlongs.TWINS:
+            raise longlongs.doubt(r, "np.min_scalar_type")
+        if kind.kind == "c":
+            raise r.refuse("np.min_scalar_type of a complex number that only the run time knows", "use its dtype")
+        return kind if kind in (bool, np.float16) else None
+    return ask(np.min_scalar_type, a)
+
+
+@primitive
+def least_of_64_bits(r: Recorder, x: Any) -> Any:
+    """np.min_scalar_type of an int above those of 32 bits; of one that is no uint64 it may be a dtype which arrays of
+    the trace do not have, ulonglong: UnsupportedError where this is reached."""
+    found = np.min_scalar_type(np.uint64(2**40) if dtype_of_value(r, x) == np.uint64 else np.int64(2**40))
+    return r.fail(UnsupportedError, "np.min_scalar_type is ulonglong") if longlongs.is_longlong(found) else found
 
 
 @primitive

@@ -3,7 +3,8 @@
 `calls` records the op `tracebuf.host_call` and checks what the function returns; `kinds` finds out what that is;
 `linalg`, `fft`, `sorting` and `histograms` give the shapes of results by function; `extremes` has argmax and argmin;
 `declared` traces `tracebuf.host_call`; `draws` has random numbers. SciPy's functions are rows of `scipys`, found by
-name without an import of SciPy; `sparse` has products of its matrices, `objects` distributions and interpolants.
+name without an import of SciPy, `least_squares` is scipy.linalg.lstsq; `sparse` has products of its matrices,
+`objects` distributions and interpolants.
 Functions of libraries that cannot be traced are called by `untraced`, with functions of the user's (`callbacks`); what
 they give is found out by `stand_ins`; `made_objects` are objects of theirs that the program makes.
 `jitted` has functions that Numba compiles.

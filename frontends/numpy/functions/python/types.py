@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
-from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Drawer
+from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Drawer, NoneArray
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -82,6 +82,8 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
             memmaps.check_class(r, "the class", ask(isinstance, like, kinds), ask(issubclass, np.memmap, kinds))
     elif isinstance(x, Scalar):
         like = stand_in(x)
+    elif isinstance(x, NoneArray):
+        like = np.array(None)
     return ask(isinstance, like, kinds)
 
 
@@ -136,6 +138,8 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         x.refuse()
     if isinstance(x, ArrayRef):
         memmaps.check_class(r, "the class", False, True)
+    if isinstance(x, NoneArray):
+        return np.ndarray
     if isinstance(x, (Record, Drawer, Buffer)):
         return x.kind
     if isinstance(x, Caught):

@@ -56,6 +56,16 @@ def operate(i: Evaluator, node: ast.AST, name: str, a: Any, b: Any) -> Any:
     return NotImplemented
 
 
+def repeats(i: Evaluator, node: ast.AST, x: Record, times: Any) -> bool:
+    """`x *= times` of such a list, in place; False for what is no list, or not repeated."""
+    if isinstance(times, (NpScalar, np.generic)):
+        times = times_numpys(i, node, times)
+    if python_of(x) is not list or not isinstance(times, (int, PyInt)):
+        return False
+    growing.repeat(i, node, x, times)
+    return True
+
+
 def times_numpys(i: Evaluator, node: ast.AST, number: NpScalar | np.generic) -> Any:
     """How often a number of NumPy's repeats a list or tuple: an int does, as an int of Python's would."""
     dtype = number.element.dtype if isinstance(number, NpScalar) else number.dtype

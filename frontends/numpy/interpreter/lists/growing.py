@@ -197,6 +197,7 @@ def set_parts(i: Evaluator, x: Record, held: Sequence[Any], n: Any) -> None:
 def change(i: Evaluator, node: ast.AST, x: Record) -> list[Any]:
     """Notes that the list is changed; its columns, taken from it."""
     i.change(node, x)
+    i.r.changed_lists.append(x)
     found = columns(x)
     assume_sizes(i, form_in(x), found)
     i.r.heap.take(x, i.r)
@@ -298,15 +299,26 @@ def sliced(i: Evaluator, node: ast.AST, x: Record, index: slice, python: type = 
 
 def repeated(i: Evaluator, node: ast.AST, x: Record, times: Any) -> Record:
     """x * times, a new list."""
+    made = new(i, form_in(x))
+    set_parts(i, made, *over_again(i, node, x, times))
+    return widened(i, node, made)
+
+
+def repeat(i: Evaluator, node: ast.AST, x: Record, times: Any) -> None:
+    """x *= times."""
+    found, total = over_again(i, node, x, times)
+    change(i, node, x)
+    set_parts(i, x, found, total)
+
+
+def over_again(i: Evaluator, node: ast.AST, x: Record, times: Any) -> tuple[list[Any], Any]:
+    """The columns of x * times, and its length."""
     form = form_in(x)
     if any(isinstance(p, ARRAYS) for p in parts_of(form)) or form.words.startswith("a list"):
         reason = f"a list of items that are {form.words} is repeated, each of which is then there again"
         raise i.refuse(node, reason, "make an array of it: np.tile")
-    made = new(i, form)
     total = i.call_function(prelude.at_least_0, [i.operate("Mult", length(x), times)], {})
-    found = [i.call_function(prelude.repeated, [c, length(x), times, total], {}) for c in columns(x)]
-    set_parts(i, made, found, total)
-    return widened(i, node, made)
+    return [i.call_function(prelude.repeated, [c, length(x), times, total], {}) for c in columns(x)], total
 
 
 def widened(i: Evaluator, node: ast.AST, made: Record) -> Record:
@@ -361,7 +373,7 @@ def items(i: Evaluator, x: Record) -> Items:
     def more(k: Dim) -> bool | PyBool:
         return below(i.r, k, size(x))
 
-    return Items(n, get, held, Watched(None, now, check, more))
+    return Items(n, get, held, Watched(None, now, check, more, (x,)))
 
 
 def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None:
