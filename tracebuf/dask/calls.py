@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.dask.files import in_parts
+from tracebuf.dask.files import Mapped, in_parts
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten
 from tracebuf.dask.grid import Grid, needs_of
@@ -76,10 +76,11 @@ class Distributed:
         self.da: Any = da
         self.f, self.steps, self.resource = f, steps, resource
         self.claimed = 0
-        given = [*args, *kwargs.values()]
         self.arrays: dict[int, Any] = {}
         """By the identity of what stands for it in the trace: each array."""
-        self.turned: set[int] = set()
+        whole = (*args, *kwargs.values())
+        given = [self.da.from_array(x, asarray=False) if isinstance(x, Mapped) else x for x in whole]
+        self.turned = {id(made) for made, x in zip(given, whole) if isinstance(x, Mapped)}
         """Those that are arrays of NumPy's."""
         sizes = small_sizes([a.shape for a in given if isinstance(a, (da.Array, np.ndarray))])
         self.program = self.trace(given, args, kwargs, sizes)

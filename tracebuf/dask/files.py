@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.dask.worker import memory
 from tracebuf.errors import UnsupportedError
 
 
@@ -46,7 +47,10 @@ class Mapped:
 
     def __getitem__(self, index: Any) -> np.ndarray:
         """A part, read: what is mapped counts as memory of a worker, which may not have all of it."""
-        return np.array(self.opened()[index])
+        part = np.asarray(self.opened()[index])
+        made = memory(part.shape, part.dtype)
+        made[...] = part
+        return made
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.opened()[index] = value
