@@ -41,7 +41,7 @@ from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
-from tracebuf.frontends.numpy.record.callees import Buffer, Made, NestedFunction, Text, Untold
+from tracebuf.frontends.numpy.record.callees import Buffer, Made, NestedFunction, Text, Untold, shown_label
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     Dicts,
@@ -65,7 +65,7 @@ from tracebuf.frontends.numpy.record.growing import (
     python_of,
     row_type,
 )
-from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_generator, is_groups, is_of_class
+from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_generator, is_groups, is_label, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.slices import SliceOf
@@ -78,6 +78,7 @@ from tracebuf.frontends.numpy.record.values import (
     PyBool,
     PyInt,
     Scalar,
+    Storage,
 )
 from tracebuf.ir.core import Value
 
@@ -97,6 +98,10 @@ class Results:
         """Records that a text is made, where a path is taken; its number among what is kept."""
         self.pools = pools
         """What holds the lists that are items of lists, by the form of their items."""
+        self.label_arguments: ByIdentity[Any, Leaf] = ByIdentity()
+        """By what stands for an argument that is an array of text: its leaf."""
+        self.labels: ByIdentity[Any, tuple[ResultLeaf, list[Storage], ArmPath]] = ByIdentity()
+        """By what stands for a text, or an array of text, that is a result: its plan, its memory, the path to it."""
         self.pooled: dict[Any, NewContainer] = {}
         """The plans of those."""
         self.given = [(g, Leaf(i)) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
@@ -136,6 +141,8 @@ class Results:
             pool = self.pool(x.kind.pool)  # type: ignore[attr-defined]
             parts = (self.leaf(x.fields["number"]), pool)
             return NewContainer(row_type(x) if is_row(x) else list, POOLED, place, parts)
+        if is_label(x):
+            return self.label(x, taken)
         if isinstance(x, (tuple, list, dict, Record)) and type(x) is not SliceOf:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
@@ -165,6 +172,27 @@ class Results:
         raise self.r.refuse(
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
+
+    def label(self, x: Record, taken: ArmPath) -> ResultPlan:
+        """The plan of an array of text, or of a text out of one: an argument itself, or made when the program has
+        run."""
+        found = container_identity(self.r, x)
+        if (leaf := self.label_arguments.get(found)) is not None:
+            return ResultLeaf("argument", leaf)
+        if isinstance(found, Cond):
+            raise self.r.refuse("a text out of an array is returned that depends on the path", "return ints")
+        if found not in self.labels:
+            memory = [end.storage for end in ends(x.fields.get("codes")) if end is not None]
+            if any(storage.arg is not None for storage in memory):
+                raise self.r.refuse("a view of an array of text is returned", "return a copy of it")
+            if any(storage in other for storage in memory for _, other, _ in self.labels.values()):
+                raise self.r.refuse("two views of an array of text are returned", "return copies of it")
+            plan = ResultLeaf("kept", self.add(self.r.i64(self.written(shown_label(x), taken).expr)))
+            self.labels[found] = plan, memory, taken
+        plan, _, before = self.labels[found]
+        if before != taken:
+            raise self.r.refuse("an array of text is returned at several places, depending on the path", "return ints")
+        return plan
 
     def chosen(self, x: Any, plan_of: Callable[[Any, ArmPath], ResultPlan]) -> ResultPlan:
         """The plan of an array, or an identity, that is one of several, each planned with the path to it: it is read

@@ -1,0 +1,236 @@
+"""Arrays of text as arguments: the labels that functions of scores and clusters are given. What compares, picks, sorts
+and joins them is compiled; which texts there are is no part of a program's key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import agree, refused
+from tracebuf.errors import TracebufError
+from tracebuf.testing.ladder import climb
+
+RNG = np.random.default_rng(0)
+Y = np.array(["cat", "dog", "ant", "dog", "cat", "cat", "bee", "ant", "dog"])
+Z = np.array(["dog", "dog", "ant", "horse", "cat", "cat", "bee", "cow", "ant"])
+X = RNG.normal(size=9)
+ROWS = RNG.normal(size=(9, 3))
+
+
+def sizes_and_kind(y):
+    kind = "text" if y.dtype.kind in "OUS" else "numbers"
+    return len(y), y.shape, y.ndim, y.size, y.dtype, kind, isinstance(y, np.ndarray), isinstance(y, str), type(y)
+
+
+def of_one_label(y, x, positive="dog"):
+    chosen = y == positive
+    return x[chosen].mean(), (y != positive).sum(), np.sum(x[y <= "cat"]), chosen
+
+
+def means_by_label(rows, y):
+    found = []
+    for label in np.unique(y):
+        found.append(rows[y == label].mean(axis=0))
+    return np.array(found)
+
+
+def centres(rows, y):
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    made = np.zeros((len(classes), rows.shape[1]))
+    for k in range(len(classes)):
+        made[k] = rows[codes == k].sum(axis=0) / counts[k]
+    return made, classes, codes
+
+
+def confusion(y, z):
+    labels = np.union1d(y, z)
+    n = len(labels)
+    made = np.zeros((n, n), dtype=int)
+    for a, b in zip(np.searchsorted(labels, y), np.searchsorted(labels, z)):
+        made[a, b] += 1
+    return made, labels
+
+
+def confusion_by_hand(y, z):
+    labels = np.unique(np.concatenate((y, z)))
+    made = np.zeros((len(labels), len(labels)))
+    for i, a in enumerate(labels):
+        for j, b in enumerate(labels):
+            made[i, j] = np.sum((y == a) & (z == b))
+    return made
+
+
+def binarized(y):
+    classes = np.unique(y)
+    positive = classes[-1]
+    made = (y == positive).astype(int).reshape(-1, 1)
+    return made, positive, classes[0], classes[::2]
+
+
+def column(y):
+    y = np.asarray(y)
+    if np.ndim(y) == 2 and np.shape(y)[1] == 1:
+        y = np.ravel(y)
+    if len(np.shape(y)) != 1:
+        raise ValueError(f"bad input shape {np.shape(y)}")
+    return np.isin(y, ["cat", "dog", "eel"]), np.isin(y, y[:2]), y == y[0], y.reshape(-1, 1)[:, 0] != y[::-1]
+
+
+def picked(y, x):
+    order = np.argsort(x)
+    return y[order], y[x > 0], np.sort(y), np.flip(y).copy(), np.where(x > 0, y, y[::-1]), y[2:5].copy()
+
+
+def accuracy(y, z, weights=None):
+    if y.shape != z.shape:
+        raise ValueError("sizes differ")
+    right = y == z
+    return np.average(right, weights=weights), np.array_equal(y, z), (y < z).mean()
+
+
+def changes(y):
+    n, last = 0, y[0]
+    for label in y:
+        if label != last:
+            n += 1
+        last = label
+    return n, last
+
+
+def told(y):
+    labels = np.unique(y)
+    if len(labels) > 3:
+        raise ValueError("too many labels: %s." % labels)
+    return f"{labels[0]} to {labels[-1]!r}", "first of %d: %s" % (len(labels), labels), str(labels[0])
+
+
+CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
+    f.__name__: (f, args) for f, args in (
+        (sizes_and_kind, (Y,)), (of_one_label, (Y, X)), (means_by_label, (ROWS, Y)), (centres, (ROWS, Y)),
+        (confusion, (Y, Z)), (confusion_by_hand, (Y, Z)), (binarized, (Y,)), (column, (Y,)), (picked, (Y, X)),
+        (accuracy, (Y, Z)), (changes, (Y,)), (told, (Y[:4],)),
+    )
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_labels_on_the_whole_ladder(name: str) -> None:
+    climb(*CALLS[name], tolerance=1e-12)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_other_labels_run_the_same_program(name: str) -> None:
+    function, args = CALLS[name]
+    f = tracebuf.bufferize(function)
+    agree(f, *args)
+    made = len(f.specializations())
+    keep = [k for k in range(len(args[0])) if k != 1]
+    others = [np.array([w[::-1] for w in x], x.dtype) if isinstance(x, np.ndarray) and x.dtype.kind == "U" else x
+              for x in args]  # fmt: skip
+    agree(f, *others)
+    agree(f, *(x[keep] for x in args))
+    assert len(f.specializations()) == made
+
+
+def test_texts_of_all_kinds() -> None:
+    for y in (np.array(["a"]), np.array(["", "b", ""]), np.array(["é", "z", "\U0001f600", "e"]),
+              np.array(["a\0b", "a", "a\0"]), np.array([["p", "q"], ["q", "r"]]), np.asfortranarray([["p", "q"]] * 3),
+              Y[::2], Y[::-1], np.array([], "<U3"), np.array("dog")):  # fmt: skip
+        agree(kinds_of_all, y)
+        agree(kinds_of_all, y, "q")
+
+
+def kinds_of_all(y, one="a\0"):
+    u, inverse = np.unique(y, return_inverse=True)
+    return y == one, u, inverse, y.shape, np.isin(y, ["dog", "q"]), y.T == one, y.ravel() == one, y.dtype
+
+
+def test_arguments_are_results_as_eagers_are() -> None:
+    agree(given_back, Y, Z)
+    agree(given_back, Y, Y)
+    agree(given_back, Y, Y[:])
+    assert "a view" in str(refused(lambda y: y[1:], Y))
+
+
+def given_back(y, z):
+    u = np.unique(y)
+    return y, np.asarray(z), [u, u], {"z": z.copy()}, y is z
+
+
+def test_calls_with_labels_and_numbers_in_turn() -> None:
+    f = tracebuf.bufferize(means_by_label)
+    for y in (Y, np.arange(9) % 3, Z.astype("<U9"), Y, RNG.normal(size=9), Y[RNG.permutation(9)]):
+        agree(f, ROWS, y)
+
+
+def test_labels_that_change_between_calls() -> None:
+    f, y = tracebuf.bufferize(of_one_label), Y.copy()
+    for k in range(300):
+        y[k % 9] = "dog" if k % 2 else "gnu"
+        found, expected = f(y, X), of_one_label(y, X)
+        assert found[1] == expected[1]
+        assert np.array_equal(found[3], expected[3])
+
+
+def test_numbers_are_unlike_texts() -> None:
+    agree(unlike, Y)
+
+
+def unlike(y):
+    return y == 1, y != 2.5, y == None, y[0] == 3, y[0] != None  # noqa: E711
+
+
+def stores(y):
+    y[0] = "x"
+
+
+def stored_in_place(y):
+    y.sort()
+
+
+def added(y):
+    return y + "x"
+
+
+def listed(y):
+    return list(y)
+
+
+def in_a_dict(y):
+    return {label: 1 for label in np.unique(y)}
+
+
+def in_a_list(ys):
+    return [len(y) for y in ys]
+
+
+def truth(y):
+    return 1 if y[0] else 2
+
+
+def counted(y):
+    return np.count_nonzero(y)
+
+
+def unstable(y):
+    return np.argsort(y)
+
+
+def converted(y):
+    return y.astype(float)
+
+
+@pytest.mark.parametrize("f", [stores, stored_in_place, added, listed, in_a_dict, truth, counted, unstable, converted])
+def test_what_is_not_certainly_right_is_refused(f: Callable[..., Any]) -> None:
+    assert isinstance(refused(f, Y), TracebufError)
+
+
+def test_where_arrays_of_text_stay_refused() -> None:
+    assert "has dtype <U3" in str(refused(in_a_list, [Y, Z]))
+    assert "has dtype object" in str(refused(sizes_and_kind, Y.astype(object)))
+    assert "dtype" in str(refused(sizes_and_kind, Y.astype("S3")))
+    assert "dtype" in str(refused(sizes_and_kind, Y.astype(">U3")))

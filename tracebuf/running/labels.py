@@ -1,0 +1,116 @@
+"""Arrays of text among a call's arguments, as ints: a table of the texts that occur, and the place of each in it.
+
+A text's code is twice its place, so that codes are equal, and in order, where texts are; a text that does not occur has
+the odd number between its neighbours' codes. All of it is made anew at each call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tracebuf.frozen import frozen
+
+LEAST = 2
+"""The table has so many rows and columns more than it needs, or at least: its key is one for all texts."""
+
+
+@frozen()
+class Coding:
+    """How the codes of the arrays of text at these positions of a call are made: all that it has."""
+
+    positions: tuple[int, ...]
+
+    def table(self, given: Sequence[Any], memo: dict[Any, Any]) -> np.ndarray | None:
+        """The texts that occur, in order; None where these arguments are no such arrays."""
+        if self not in memo:
+            arrays = [given[p] for p in self.positions if p < len(given)]
+            memo[self] = None
+            if len(arrays) == len(self.positions) and all(type(x) is np.ndarray and x.dtype.kind == "U" for x in arrays):
+                memo[self] = np.unique(np.concatenate([x.ravel() for x in arrays]))
+        found: np.ndarray | None = memo[self]
+        return found
+
+
+@frozen()
+class Letters:
+    """The table as the code points of its texts, one text a row."""
+
+    coding: Coding
+
+    def __call__(self, given: Sequence[Any], memo: dict[Any, Any]) -> np.ndarray | None:
+        table = self.coding.table(given, memo)
+        if table is None:
+            return None
+        letters = np.zeros((len(table) + LEAST, max(table.dtype.itemsize // 4, LEAST)), np.uint32)
+        letters[: len(table), : table.dtype.itemsize // 4] = points_of(table)
+        return letters
+
+
+@frozen()
+class Codes:
+    """The codes of the array at a position."""
+
+    coding: Coding
+    position: int
+
+    def __call__(self, given: Sequence[Any], memo: dict[Any, Any]) -> np.ndarray | None:
+        table = self.coding.table(given, memo)
+        if table is None:
+            return None
+        x = given[self.position]
+        codes = np.empty_like(x, np.int64)
+        codes[...] = np.searchsorted(table, x)
+        codes *= 2
+        return codes
+
+
+@frozen()
+class CodesOfKnown:
+    """The codes of texts that are known."""
+
+    coding: Coding
+    texts: tuple[str, ...]
+
+    def __call__(self, given: Sequence[Any], memo: dict[Any, Any]) -> np.ndarray | None:
+        table = self.coding.table(given, memo)
+        if table is None:
+            return None
+        texts = np.array(self.texts, dtype=str)
+        places = np.searchsorted(table, texts)
+        there = np.zeros(len(texts), bool)
+        within = places < len(table)
+        there[within] = table[places[within]] == texts[within]
+        return np.asarray(2 * places - ~there, np.int64)
+
+
+def points_of(table: np.ndarray) -> np.ndarray:
+    """The code points of texts of one axis, one text a row."""
+    whole = np.ascontiguousarray(table)
+    return whole.view(np.uint32).reshape(len(table), table.dtype.itemsize // 4)
+
+
+def texts_of(letters: np.ndarray) -> np.ndarray:
+    """The texts of a table."""
+    whole = np.ascontiguousarray(letters, np.uint32)
+    return whole.view(f"<U{whole.shape[1]}").reshape(len(whole))
+
+
+def array_of(letters: np.ndarray, codes: np.ndarray, dtype: str) -> np.ndarray:
+    """The array of text with these codes, laid out as they are."""
+    made = np.empty_like(codes, dtype)
+    if codes.size and [s * codes.itemsize for s in made.strides] != [s * made.itemsize for s in codes.strides]:
+        strides = [s // codes.itemsize * made.itemsize for s in codes.strides]
+        reaches = [s * (n - 1) for s, n in zip(strides, codes.shape)]
+        low, high = sum(r for r in reaches if r < 0), sum(r for r in reaches if r > 0)
+        memory = np.empty((high - low) // made.itemsize + 1, dtype)
+        made = np.ndarray(codes.shape, dtype, memory, -low, strides)
+    made[...] = texts_of(letters)[np.asarray(codes) // 2]
+    return made
+
+
+def item_of(letters: np.ndarray, code: int) -> Any:
+    """The text with this code, as NumPy gives it out."""
+    return texts_of(letters)[code // 2]
