@@ -28,8 +28,9 @@ class Coding:
         if self not in memo:
             arrays = [given[p] for p in self.positions if p < len(given)]
             memo[self] = None
-            if len(arrays) == len(self.positions) and all(type(x) is np.ndarray and x.dtype.kind == "U" for x in arrays):
-                memo[self] = np.unique(np.concatenate([x.ravel() for x in arrays]))
+            texts = [x for x in arrays if type(x) is np.ndarray and x.dtype.kind == "U"]
+            if len(texts) == len(self.positions):
+                memo[self] = np.unique(np.concatenate([x.ravel() for x in texts]))
         found: np.ndarray | None = memo[self]
         return found
 
@@ -62,6 +63,8 @@ class Codes:
             return None
         x = given[self.position]
         codes = np.empty_like(x, np.int64)
+        if x.ndim == 1 and not x.flags.c_contiguous:  # nor are they: views are made, and copies, where eager does
+            codes = np.empty((len(x), 2), np.int64)[:: -1 if x.strides[0] < 0 else 1, 0]
         codes[...] = np.searchsorted(table, x)
         codes *= 2
         return codes
@@ -109,6 +112,17 @@ def array_of(letters: np.ndarray, codes: np.ndarray, dtype: str) -> np.ndarray:
         made = np.ndarray(codes.shape, dtype, memory, -low, strides)
     made[...] = texts_of(letters)[np.asarray(codes) // 2]
     return made
+
+
+def view_of(of: np.ndarray, codes: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """The view of an array of text that a view of its codes is."""
+    row = of if of.ndim == 1 else (of if of.flags.c_contiguous else of.T).reshape(-1)
+    if not part.size:
+        return row[:0].reshape(part.shape)
+    step = codes.strides[0] if codes.ndim == 1 and len(codes) > 1 else codes.itemsize
+    first = (part.__array_interface__["data"][0] - codes.__array_interface__["data"][0]) // step
+    strides = [s // step * row.strides[0] for s in part.strides]
+    return np.lib.stride_tricks.as_strided(row[first:], part.shape, strides)
 
 
 def item_of(letters: np.ndarray, code: int) -> Any:

@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tup
 from tracebuf.frontends.numpy.call.results import (
     ALL_POOLED,
     GROUPS,
+    NO_RESULT,
     POOL,
     POOLED,
     SPREAD,
@@ -35,13 +36,14 @@ from tracebuf.frontends.numpy.call.results import (
 from tracebuf.frontends.numpy.call.talk import texts_of
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
 from tracebuf.frontends.numpy.numbers.longlongs import check_dtype, check_number
+from tracebuf.frontends.numpy.numbers.python_ints import int_expr
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
 from tracebuf.frontends.numpy.paths.joins import plain
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters
 from tracebuf.frontends.numpy.paths.outputs import check_known_origin
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity
-from tracebuf.frontends.numpy.record.callees import Buffer, Made, NestedFunction, Text, Untold, shown_label
+from tracebuf.frontends.numpy.record.callees import Buffer, Made, NestedFunction, Text, Untold
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.growing import (
     Dicts,
@@ -142,7 +144,7 @@ class Results:
             parts = (self.leaf(x.fields["number"]), pool)
             return NewContainer(row_type(x) if is_row(x) else list, POOLED, place, parts)
         if is_label(x):
-            return self.label(x, taken)
+            return self.label(x, container_identity(self.r, x), taken)
         if isinstance(x, (tuple, list, dict, Record)) and type(x) is not SliceOf:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
@@ -173,26 +175,40 @@ class Results:
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
 
-    def label(self, x: Record, taken: ArmPath) -> ResultPlan:
-        """The plan of an array of text, or of a text out of one: an argument itself, or made when the program has
-        run."""
-        found = container_identity(self.r, x)
+    def label(self, x: Record, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of an array of text, or of a text out of one, that is the object `found`, with the contents of `x`:
+        an argument itself, a view of one, or made of its codes when the program has run."""
+        if isinstance(found, Cond):
+            return self.chosen(found, lambda o, where: self.label(x, o, (*taken, *where)))
         if (leaf := self.label_arguments.get(found)) is not None:
             return ResultLeaf("argument", leaf)
-        if isinstance(found, Cond):
-            raise self.r.refuse("a text out of an array is returned that depends on the path", "return ints")
         if found not in self.labels:
-            memory = [end.storage for end in ends(x.fields.get("codes")) if end is not None]
-            if any(storage.arg is not None for storage in memory):
-                raise self.r.refuse("a view of an array of text is returned", "return a copy of it")
-            if any(storage in other for storage in memory for _, other, _ in self.labels.values()):
-                raise self.r.refuse("two views of an array of text are returned", "return copies of it")
-            plan = ResultLeaf("kept", self.add(self.r.i64(self.written(shown_label(x), taken).expr)))
-            self.labels[found] = plan, memory, taken
+            x = found if self.heap.outlives(found, self.r) else x
+            letters = self.add(self.read_where(x.fields["letters"], ()))
+            if (codes := x.fields.get("codes")) is None:
+                number = self.add(self.r.i64(int_expr(x.fields["code"])))
+                self.labels[found] = ResultLeaf("text", number, letters), [], taken
+            else:
+                memory = [end.storage for end in ends(found.fields["codes"])]
+                plan = self.text_array(codes, memory, (letters, x.kind.dtype.str), taken)  # type: ignore[attr-defined]
+                self.labels[found] = plan, memory, taken
         plan, _, before = self.labels[found]
         if before != taken:
-            raise self.r.refuse("an array of text is returned at several places, depending on the path", "return ints")
+            raise self.r.refuse("a text out of an array is returned twice, depending on the path", "return ints")
         return plan
+
+    def text_array(
+        self, codes: ArrayRef, memory: list[Storage], how: tuple[ResultNumber, str], taken: ArmPath
+    ) -> ResultLeaf:
+        """The plan of an array of text with these codes: a view of an argument, or one that is made."""
+        if any(storage in other for storage in memory for _, other, _ in self.labels.values() if storage.arg is None):
+            raise self.r.refuse("two views of an array of text are returned", "return copies of it")
+        if len(memory) > 1 and any(storage.arg is not None for storage in memory):
+            raise self.r.refuse("a view of one array of text or another is returned", "return a copy of it")
+        of = [leaf for y, leaf in self.label_arguments.items() if y.fields["codes"].storage is memory[0]]
+        value = (*how, memory[0].arg, of[0]) if of else (*how, NO_RESULT, NO_RESULT)
+        number = self.add(self.read_where(codes, taken))
+        return ResultLeaf("text array", number, value, read_only=codes.read_only)
 
     def chosen(self, x: Any, plan_of: Callable[[Any, ArmPath], ResultPlan]) -> ResultPlan:
         """The plan of an array, or an identity, that is one of several, each planned with the path to it: it is read

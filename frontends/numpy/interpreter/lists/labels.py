@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.record.callees import Buffer, Partial, Text, made_
 from tracebuf.frontends.numpy.record.heap import Record, TextArray, TextItem, is_label
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, Scalar
+from tracebuf.ir.types import I1
 from tracebuf.running.labels import Codes, CodesOfKnown, Coding, Letters, item_of
 
 INSTEAD = "do it outside, or pass ints: labels, y = np.unique(y, return_inverse=True)"
@@ -223,6 +224,8 @@ def attribute(i: Evaluator, node: ast.AST, x: Record, name: str) -> Any:
     if not hasattr(kind, name):
         raise Raises(AttributeError(f"'numpy.{kind.__name__}' object has no attribute '{name}'"))
     if not is_array(x):
+        if hasattr(str, name) and (found := i.attribute(node, as_text(x), name)) is not NotImplemented:
+            return found
         raise refusal(i, node, f"`.{name}` of a text out of an array")
     if name in ("shape", "ndim", "size"):
         return i.attribute(node, x.fields["codes"], name)
@@ -240,6 +243,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     """A call with text out of arrays; NotImplemented where the callee hands its arguments on."""
     name = getattr(function, "__name__", str(function))
     if any(function is f for f in PASSED):
+        return NotImplemented
+    if isinstance(getattr(function, "__self__", None), str) and name == "format":
         return NotImplemented
     if any(function is f for f in (isinstance, type, len, getattr, hasattr, str, repr)):
         return asked(i, node, function, args, kwargs)
@@ -277,8 +282,8 @@ def asked(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: d
         return ask(issubclass, kind, args[1])
     if function is type and len(args) == 1:
         return kind
-    if function is len and len(args) == 1 and is_array(x):
-        return i.call(node, len, [x.fields["codes"]], {})
+    if function is len and len(args) == 1:
+        return i.call(node, len, [x.fields["codes"] if is_array(x) else as_text(x)], {})
     if function is hasattr and len(args) == 2 and isinstance(args[1], str):
         return hasattr(kind, args[1])
     if function is getattr and len(args) in (2, 3) and isinstance(args[1], str):
@@ -299,6 +304,7 @@ def method(i: Evaluator, node: ast.AST, name: str, args: list[Any], kwargs: dict
     if name in METHODS:
         return like(i, x, i.call(node, bound, rest, kwargs))
     if name == "searchsorted" and rest and (sought := codes_of(i, rest[0])) is not NotImplemented:
+        check_sorted(i, node, x.fields["codes"])
         return i.call(node, bound, [sought, *rest[1:]], kwargs)
     if name == "argsort" and kwargs.get("kind") in ("stable", "mergesort"):
         return i.call(node, bound, rest, kwargs)
@@ -327,8 +333,8 @@ def of_numpy(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs
         if dtype is None or ask(np.dtype, dtype).kind not in "biufc":
             return NotImplemented
         return i.call(node, function, [first.fields["codes"], *rest], kwargs)
-    if function is np.unique and is_array(first) and len(args) == 1 and "axis" not in kwargs and not named:
-        found = i.call(node, function, [first.fields["codes"]], kwargs)
+    if function is np.unique and is_array(first) and len(args) <= 4 and "axis" not in kwargs and not among(rest):
+        found = i.call(node, function, [first.fields["codes"], *rest], kwargs)
         return (like(i, first, found[0]), *found[1:]) if isinstance(found, tuple) else like(i, first, found)
     if function in KEEPING and is_array(first) and not among(rest) and not named:
         if "order" in kwargs and function is np.array:
@@ -369,4 +375,16 @@ def numbers_of(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwar
     codes = [codes_of(i, x) for x in args[:count]]
     if any(x is NotImplemented for x in codes):
         return NotImplemented
+    if function is np.searchsorted:
+        check_sorted(i, node, codes[0])
     return i.call(node, function, [*codes, *args[count:]], kwargs)
+
+
+def check_sorted(i: Evaluator, node: ast.AST, codes: Any) -> None:
+    """Records a check that codes are in order: in others NumPy finds places that depend on how it searches."""
+    if not isinstance(codes, ArrayRef) or codes.ndim != 1:
+        return
+    first, second = (i.subscript(node, codes, slice(*s)) for s in ((None, -1), (1, None)))
+    found = i.truth(node, i.call(node, np.all, [i.compared(node, "LtE", first, second)], {}))
+    reason = "np.searchsorted of texts that are not in order"
+    i.r.check(found.value if isinstance(found, PyBool) else i.r.constant(found, I1), UnsupportedError, reason)
