@@ -1062,8 +1062,9 @@ class BufferizedFunction(NativeCallable):
         flat = self._flat(values, self._static)
         tops, names, static = names, leaf_names(names, flat), {flat.starts[i] for i in self._static}
         made = enumerate(zip(names, flat.values, strict=True))
-        alone = zip(flat.starts, values[: len(values) - len(buffers) - len(hidden)])
-        texts = {i: text_key(x) for i, x in alone if is_text_array(x)}
+        out_at = range(len(values) - len(hidden) - len(buffers), len(values) - len(hidden))
+        alone = enumerate(zip(flat.starts, values))
+        texts = {i: text_key(x) for p, (i, x) in alone if p not in out_at and is_text_array(x)}
         try:
             keys = tuple(
                 static_key(n, v) if i in static else key_of(n, v) if (text := texts.get(Leaf(i))) is None else text

@@ -195,6 +195,56 @@ def found_first(y, z, x):
     return None
 
 
+NAMES = np.array(["low", "middle", "high"])
+
+
+def named(x):
+    return NAMES[np.digitize(x, [-0.5, 0.5])], NAMES
+
+
+def named_among(y, x):
+    return NAMES[(x > 0).astype(int)] == y, np.isin(y, NAMES), np.union1d(y, NAMES), y is NAMES
+
+
+class Classifier:
+    """A classifier in the style of scikit-learn's."""
+
+    def fit(self, rows, y):
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.means_ = np.array([rows[codes == k].mean(axis=0) for k in range(len(self.classes_))])
+        return self
+
+    def predict(self, rows):
+        distances = ((rows[:, None] - self.means_) ** 2).sum(axis=2)
+        return self.classes_[np.argmin(distances, axis=1)]
+
+    def score(self, rows, y):
+        return np.mean(self.predict(rows) == y), len(self.classes_), self.classes_[-1], self.classes_
+
+
+def fitted(model, rows, y):
+    model.fit(rows, y)
+    return model.predict(rows), model.score(rows, y)
+
+
+def score(model, rows, y):
+    return model.score(rows, y)
+
+
+def test_labels_from_outside_and_in_objects() -> None:
+    agree(named, X)
+    agree(named_among, Y, X)
+    agree(named_among, NAMES[[0, 0, 2, 1, 1, 1, 0, 2, 2]], X)
+    agree(named_among, NAMES, X[:3])
+    model = Classifier().fit(ROWS, Y)
+    agree(score, model, ROWS, Y)
+    f = tracebuf.bufferize(score)
+    for y in (Y, Z, Y[::-1].copy()):
+        agree(f, Classifier().fit(ROWS, y), ROWS, Y)
+    assert len(f.specializations()) <= 2
+    agree(fitted, model, ROWS, Z)
+
+
 def test_texts_out_of_arrays() -> None:
     agree(as_texts, Y)
     agree(as_texts, np.array(["", "é b", "xyz"]))

@@ -19,17 +19,24 @@ LEAST = 2
 
 @frozen()
 class Coding:
-    """How the codes of the arrays of text at these positions of a call are made: all that it has."""
+    """How the codes of the arrays of text of a call are made, of all that it has: the arguments at these positions, and
+    what is captured at these places."""
 
-    positions: tuple[int, ...]
+    positions: tuple[Any, ...]
+
+    def array(self, position: Any, given: Sequence[Any], memo: dict[Any, Any]) -> Any:
+        """The array at a position; None where there is none."""
+        if not isinstance(position, int):
+            return memo.get(position)
+        return given[position] if position < len(given) else None
 
     def table(self, given: Sequence[Any], memo: dict[Any, Any]) -> np.ndarray | None:
         """The texts that occur, in order; None where these arguments are no such arrays."""
         if self not in memo:
-            arrays = [given[p] for p in self.positions if p < len(given)]
+            arrays = [self.array(p, given, memo) for p in self.positions]
             memo[self] = None
             texts = [x for x in arrays if type(x) is np.ndarray and x.dtype.kind == "U"]
-            if len(texts) == len(self.positions):
+            if len(texts) == len(arrays):
                 memo[self] = np.unique(np.concatenate([x.ravel() for x in texts]))
         found: np.ndarray | None = memo[self]
         return found
@@ -55,13 +62,13 @@ class Codes:
     """The codes of the array at a position."""
 
     coding: Coding
-    position: int
+    position: Any
 
     def __call__(self, given: Sequence[Any], memo: dict[Any, Any]) -> np.ndarray | None:
         table = self.coding.table(given, memo)
         if table is None:
             return None
-        x = given[self.position]
+        x = self.coding.array(self.position, given, memo)
         codes = np.empty_like(x, np.int64)
         if x.ndim == 1 and not x.flags.c_contiguous:  # nor are they: views are made, and copies, where eager does
             codes = np.empty((len(x), 2), np.int64)[:: -1 if x.strides[0] < 0 else 1, 0]

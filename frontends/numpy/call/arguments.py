@@ -292,9 +292,12 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     if not has_supported_dtype(x):
         note = "" if x.dtype.isnative else " (byte-swapped)"
         note += "" if x.dtype.metadata is None else " with metadata"
+        instead = f"convert it, for example with {name}.astype(np.float64)"
+        if x.dtype.kind in "UOS":
+            instead = "pass an array of text (str) as an argument by itself, in C order; or ints for its labels: "
+            instead += f"labels, codes = np.unique({name}, return_inverse=True)"
         raise UnsupportedError(
-            f"argument `{name}` has dtype {x.dtype}{note}; supported are {SUPPORTED}",
-            instead=f"convert it, for example with {name}.astype(np.float64)",
+            f"argument `{name}` has dtype {x.dtype}{note}; supported are {SUPPORTED}", instead=instead
         )
     if x.size > MAX_SIZE or (x.size == 0 and max(x.shape) > MAX_SIZE):
         raise RunOriginal(f"argument `{name}` is larger than memory")

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import has_supported_dtype, is_map
+from tracebuf.frontends.numpy.call.arguments import has_supported_dtype, is_map, is_text_array
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.flatten import check_items, is_container
 from tracebuf.frozen import frozen
@@ -55,7 +55,7 @@ class Hidden:
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
             return ABSENT if self.from_object else None
         array = type(x) is np.ndarray or is_map(x)
-        usable = self.from_object or is_container(x) or (array and has_supported_dtype(x))
+        usable = self.from_object or is_container(x) or (array and (has_supported_dtype(x) or is_text_array(x)))
         return x if usable else None
 
     def item(self, key: Any) -> Hidden:
@@ -123,7 +123,7 @@ def outside(
             raise UnsupportedError(
                 f"`{label}`, from outside, is {kind}", location=loc, instead="take np.asarray of it outside"
             )
-        if not has_supported_dtype(value):
+        if not has_supported_dtype(value) and not is_text_array(value):
             raise UnsupportedError(
                 f"`{label}`, from outside, has dtype {value.dtype}{'' if value.dtype.isnative else ' (byte-swapped)'}",
                 location=loc, instead="convert it outside, for example with .astype(np.float64)",
@@ -166,7 +166,9 @@ def changes_unseen(x: Any) -> bool:
 def values_of(hidden: Sequence[Hidden], given: Sequence[Any]) -> list[Any]:
     """The current values of what is captured, for a call with these arguments."""
     memo: dict[Any, Any] = {}
-    return [h.value(given, memo) for h in hidden]
+    for h in hidden:
+        memo[h.place] = h.value(given, memo)
+    return [memo[h.place] for h in hidden]
 
 
 def nothing(given: Sequence[Any], memo: dict[Any, Any]) -> None:

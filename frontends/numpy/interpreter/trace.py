@@ -246,8 +246,8 @@ def trace_once(
     interpreter = Interpreter(r)
     references.begin(interpreter)
     tops = keyed.given(interpreter, growing.given(interpreter, tops))
-    interpreter.hidden.update((h.place, g) for h, g in zip(call.hidden, tops[last:]))
     tops = labels.given(interpreter, call, tops)
+    interpreter.hidden.update((h.place, g) for h, g in zip(call.hidden, tops[last:]))
     positional = [g for g, name in zip(tops, parameters) if name not in own.named]
     keyword = {name: g for g, name in zip(tops, parameters) if name in own.named}
     keyword.update(zip(call.named, tops[rest:first]))

@@ -104,6 +104,8 @@ class Results:
         """By what stands for an argument that is an array of text: its leaf."""
         self.labels: ByIdentity[Any, tuple[ResultLeaf, list[Storage], ArmPath]] = ByIdentity()
         """By what stands for a text, or an array of text, that is a result: its plan, its memory, the path to it."""
+        self.letters: ResultNumber | None = None
+        """The result that is the table of all texts."""
         self.pooled: dict[Any, NewContainer] = {}
         """The plans of those."""
         self.given = [(g, Leaf(i)) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
@@ -184,13 +186,18 @@ class Results:
             return ResultLeaf("argument", leaf)
         if found not in self.labels:
             x = found if self.heap.outlives(found, self.r) else x
-            letters = self.add(self.read_where(x.fields["letters"], ()))
+            if self.letters is None:
+                self.letters = self.add(self.r.read(x.fields["letters"]))
+            letters = self.letters
             if (codes := x.fields.get("codes")) is None:
-                number = self.add(self.r.i64(int_expr(x.fields["code"])))
+                code = int_expr(x.fields["code"])
+                assert code is not None
+                number = self.add(self.r.i64(code))
                 self.labels[found] = ResultLeaf("text", number, letters), [], taken
             else:
                 memory = [end.storage for end in ends(found.fields["codes"])]
-                plan = self.text_array(codes, memory, (letters, x.kind.dtype.str), taken)  # type: ignore[attr-defined]
+                dtype: np.dtype = x.kind.dtype  # type: ignore[union-attr]
+                plan = self.text_array(codes, memory, (letters, dtype.str), taken)
                 self.labels[found] = plan, memory, taken
         plan, _, before = self.labels[found]
         if before != taken:

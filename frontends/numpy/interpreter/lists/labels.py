@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import is_text_key
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import WHOLE, Hidden, NewCapture
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
@@ -57,22 +56,23 @@ PASSED = (enumerate, zip)
 
 # -- what a trace begins with
 def given(i: Evaluator, call: Call, tops: Sequence[Any]) -> list[Any]:
-    """The arguments of a call, with objects that stand for them in the place of arrays of text."""
-    arguments = len(call.starts) - len(call.hidden)
-    keys = [call.keys[s] if s < len(call.keys) else None for s in call.starts[:arguments]]
-    places = tuple(p for p, key in enumerate(keys) if key is not None and is_text_key(key) and is_one(tops[p]))
-    if not places:
+    """The arguments and captured values of a call, with objects that stand for them in the place of arrays of text."""
+    texts = {p: x for p, x in enumerate(tops) if is_one(x)}
+    if not texts:
         return list(tops)
-    i.coding = coding = Coding(places)
-    hidden = [Hidden("labels", ("labels", places), Letters(coding), WHOLE)]
-    hidden += [Hidden(call.tops[p], ("labels", places, p), Codes(coding, p), WHOLE) for p in places]
-    if missing := [h for h in hidden if h.place not in i.hidden]:
+    arguments = len(tops) - len(call.hidden)
+    places = {p: p if p < arguments else call.hidden[p - arguments].place for p in texts}
+    i.coding = coding = Coding(tuple(places.values()))
+    hidden = [Hidden("labels", ("labels", coding.positions), Letters(coding), WHOLE)]
+    for p, place in places.items():
+        hidden.append(Hidden(call.tops[p], ("labels", coding.positions, place), Codes(coding, place), WHOLE))
+    known = {h.place: x for h, x in zip(call.hidden, tops[arguments:])}
+    if missing := [h for h in hidden if h.place not in known]:
         raise NewCapture(missing[0], missing[1:])
-    letters, *codes = (i.hidden[h.place] for h in hidden)
+    letters, *codes = (known[h.place] for h in hidden)
     found = list(tops)
     made: dict[int, Record] = {}
-    for p, ints in zip(places, codes):
-        buffer = tops[p]
+    for (p, buffer), ints in zip(texts.items(), codes):
         if buffer.leaf not in made:  # one array that is passed twice is one object
             made[buffer.leaf] = new_array(i, ints, letters, call.values[buffer.leaf].dtype)
             i.label_arguments[made[buffer.leaf]] = buffer.leaf
