@@ -245,6 +245,41 @@ def test_labels_from_outside_and_in_objects() -> None:
     agree(fitted, model, ROWS, Z)
 
 
+def of_signs(x):
+    signs = np.where(x > 0, "positive", "not")
+    return signs, signs == "not", np.array(["low", "middle", "high"])[np.digitize(x, [-0.5, 0.5])]
+
+
+def of_lists(names, others):
+    y, z = np.asarray(names), np.array(others)
+    labels, codes = np.unique(names, return_inverse=True)
+    return np.mean(y == z), labels, codes, np.isin(names, others), np.repeat(["a", "bc"], 2), np.union1d(y, others)
+
+
+def joined_with_known(y):
+    more = np.append(y, "zebra")
+    return more, np.concatenate([y, ["q", "longer than that"]]), np.full(2, "x"), np.where(y == "cat", y, "none")
+
+
+def test_arrays_of_known_texts() -> None:
+    climb(of_signs, (X,))
+    climb(joined_with_known, (Y,))
+    f = tracebuf.bufferize(of_signs)
+    for x in (X, -X, X[:3], X + 1):
+        agree(f, x)
+    agree(of_lists, ["b", "a", "b"], ["b", "b", "a"])
+    agree(of_lists, ("b", "a", ""), ["b", "b", "ab"])
+    for y in (Y, Z, Y[:0], Z[::2]):
+        agree(joined_with_known, y)
+    agree(two_views_or_none, X)
+
+
+def two_views_or_none(x):
+    names = np.array(["a", "b"])
+    more = np.array(["a", "b"])
+    return names, more, names is more
+
+
 def test_texts_out_of_arrays() -> None:
     agree(as_texts, Y)
     agree(as_texts, np.array(["", "é b", "xyz"]))

@@ -7,6 +7,7 @@ the odd number between its neighbours' codes. All of it is made anew at each cal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,28 @@ LEAST = 2
 
 
 @frozen()
+class Known:
+    """Texts that the program makes an array of."""
+
+    texts: tuple[str, ...]
+
+
+@frozen()
 class Coding:
-    """How the codes of the arrays of text of a call are made, of all that it has: the arguments at these positions, and
-    what is captured at these places."""
+    """How the codes of the arrays of text of a call are made, of all that it has: the arguments at these positions,
+    what is captured at these places, and what the program makes."""
 
     positions: tuple[Any, ...]
 
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """The positions of what the call gives."""
+        return tuple(p for p in self.positions if not isinstance(p, Known))
+
     def array(self, position: Any, given: Sequence[Any], memo: dict[Any, Any]) -> Any:
         """The array at a position; None where there is none."""
+        if isinstance(position, Known):
+            return np.array(position.texts)
         if not isinstance(position, int):
             return memo.get(position)
         return given[position] if position < len(given) else None
@@ -35,11 +50,29 @@ class Coding:
         if self not in memo:
             arrays = [self.array(p, given, memo) for p in self.positions]
             memo[self] = None
+            if self not in latest(tuple(memo[WHOLE])):
+                return None
             texts = [x for x in arrays if type(x) is np.ndarray and x.dtype.kind == "U"]
             if len(texts) == len(arrays):
                 memo[self] = np.unique(np.concatenate([x.ravel() for x in texts]))
         found: np.ndarray | None = memo[self]
         return found
+
+
+WHOLE = -1
+"""By which a memo has the fetches of all codes and tables of a function."""
+
+
+@lru_cache(maxsize=64)
+def latest(fetches: Sequence[Letters | Codes | CodesOfKnown]) -> frozenset[Coding]:
+    """The codings that are in use, of a function's: of those of the same values, the one with most of what the program
+    makes."""
+    found: dict[tuple[Any, ...], Coding] = {}
+    for coding in (f.coding for f in fetches):
+        before = found.get(coding.given)
+        if before is None or len(coding.positions) > len(before.positions):
+            found[coding.given] = coding
+    return frozenset(found.values())
 
 
 @frozen()

@@ -165,7 +165,7 @@ def changes_unseen(x: Any) -> bool:
 
 def values_of(hidden: Sequence[Hidden], given: Sequence[Any]) -> list[Any]:
     """The current values of what is captured, for a call with these arguments."""
-    memo: dict[Any, Any] = {}
+    memo: dict[Any, Any] = {WHOLE: [h.fetch for h in hidden if h.root == WHOLE]}
     for h in hidden:
         memo[h.place] = h.value(given, memo)
     return [memo[h.place] for h in hidden]

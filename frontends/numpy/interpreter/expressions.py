@@ -1110,6 +1110,8 @@ class Expressions(Comprehensions):
             return len(args[0])
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if (arrays := labels.with_arrays(self, function, args, kwargs)) is not None:
+            return labels.call(self, node, function, arrays, kwargs)
         if self.coding is not None and labels.among((*args, *kwargs.values())):
             if isinstance(function, dicts.ContainerMethod):
                 labels.check_method(self, node, function.name, args)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -27,13 +27,13 @@ from tracebuf.frontends.numpy.record.heap import Record, TextArray, TextItem, is
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, Scalar
 from tracebuf.ir.types import I1
-from tracebuf.running.labels import Codes, CodesOfKnown, Coding, Letters, item_of
+from tracebuf.running.labels import Codes, CodesOfKnown, Coding, Known, Letters, item_of
 
 INSTEAD = "do it outside, or pass ints: labels, y = np.unique(y, return_inverse=True)"
 COMPARISONS = ("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE")
 UFUNCS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
 KEEPING = (np.ravel, np.reshape, np.copy, np.squeeze, np.transpose, np.expand_dims, np.swapaxes, np.moveaxis, np.flip,
-           np.flipud, np.fliplr, np.roll, np.repeat, np.tile, np.take, np.compress, np.atleast_1d, np.atleast_2d,
+           np.flipud, np.fliplr, np.roll, np.repeat, np.tile, np.take, np.atleast_1d, np.atleast_2d,
            np.broadcast_to, np.sort, np.delete, np.array)  # fmt: skip
 """Functions that give elements of their first argument, an array of text, whatever these are."""
 JOINING = (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack, np.append, np.union1d, np.intersect1d)
@@ -50,6 +50,13 @@ NAMED = frozenset(("axis", "order", "shape", "kind", "repeats", "reps", "indices
 """The parameters of those that may be named, to no other effect than on arrays of ints."""
 METHODS = ("reshape", "ravel", "flatten", "copy", "squeeze", "transpose", "swapaxes", "take", "repeat", "compress")
 """Methods that give elements of an array of text, whatever these are."""
+COUNTING = (np.shape, np.ndim, np.size)
+"""Those that only ask for sizes."""
+OF_KNOWN = frozenset((*KEEPING, *JOINING, *ASKING, np.asarray, np.asanyarray, np.unique, np.where, np.full,
+                      np.setdiff1d))  # fmt: skip
+"""Functions that are given lists of known texts in the place of arrays."""
+KINDS = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
+"""The types of NumPy's functions, whose objects can be hashed."""
 PASSED = (enumerate, zip)
 """Builtins that hand on what they go through."""
 
@@ -57,27 +64,84 @@ PASSED = (enumerate, zip)
 # -- what a trace begins with
 def given(i: Evaluator, call: Call, tops: Sequence[Any]) -> list[Any]:
     """The arguments and captured values of a call, with objects that stand for them in the place of arrays of text."""
-    texts = {p: x for p, x in enumerate(tops) if is_one(x)}
-    if not texts:
-        return list(tops)
-    arguments = len(tops) - len(call.hidden)
+    arguments, texts = len(tops) - len(call.hidden), {p: x for p, x in enumerate(tops) if is_one(x)}
     places = {p: p if p < arguments else call.hidden[p - arguments].place for p in texts}
-    i.coding = coding = Coding(tuple(places.values()))
-    hidden = [Hidden("labels", ("labels", coding.positions), Letters(coding), WHOLE)]
-    for p, place in places.items():
-        hidden.append(Hidden(call.tops[p], ("labels", coding.positions, place), Codes(coding, place), WHOLE))
-    known = {h.place: x for h, x in zip(call.hidden, tops[arguments:])}
-    if missing := [h for h in hidden if h.place not in known]:
+    held = {h.place: (h.fetch, x) for h, x in zip(call.hidden, tops[arguments:])}
+    among = [f.coding for f, x in held.values() if isinstance(f, Letters) and isinstance(x, ArrayRef)]
+    coding = next((c for c in among if c.given == tuple(places.values())), Coding(tuple(places.values())))
+    if not coding.positions:
+        return list(tops)
+    i.coding = coding
+    needed = fetches(coding, {places[p]: call.tops[p] for p in places})
+    if missing := [h for h in needed if h.place not in held]:
         raise NewCapture(missing[0], missing[1:])
-    letters, *codes = (known[h.place] for h in hidden)
+    letters, *codes = (held[h.place][1] for h in needed)
+    ints = dict(zip(coding.positions, codes))
     found = list(tops)
     made: dict[int, Record] = {}
-    for (p, buffer), ints in zip(texts.items(), codes):
+    for p, buffer in texts.items():
         if buffer.leaf not in made:  # one array that is passed twice is one object
-            made[buffer.leaf] = new_array(i, ints, letters, call.values[buffer.leaf].dtype)
+            made[buffer.leaf] = new_array(i, ints[places[p]], letters, call.values[buffer.leaf].dtype)
             i.label_arguments[made[buffer.leaf]] = buffer.leaf
         found[p] = made[buffer.leaf]
     return found
+
+
+def fetches(coding: Coding, names: Mapping[Any, str]) -> list[Hidden]:
+    """How the table of a coding, and the codes at its positions, are fetched."""
+    found = [Hidden("labels", ("labels", coding.positions), Letters(coding), WHOLE)]
+    for p in coding.positions:
+        found.append(Hidden(names.get(p, "labels"), ("labels", coding.positions, p), Codes(coding, p), WHOLE))
+    return found
+
+
+def array_of_known(i: Evaluator, texts: tuple[str, ...]) -> Record:
+    """A new array of known texts."""
+    coding, position = i.coding or Coding(()), Known(texts)
+    if position not in coding.positions:
+        more = fetches(Coding((*coding.positions, position)), {})
+        raise NewCapture(more[0], more[1:])
+    codes, letters = i.hidden["labels", coding.positions, position], i.hidden["labels", coding.positions]
+    return new_array(i, i.call(ast.Pass(), np.copy, [codes], {}), letters, np.array(texts).dtype)
+
+
+def known_texts(x: Any) -> tuple[str, ...] | None:
+    """The texts of a list or tuple of known ones; None for anything else."""
+    if type(x) in (list, tuple) and x and all(isinstance(item, str) for item in x):
+        return tuple(map(str, x))
+    return None
+
+
+def with_arrays(i: Evaluator, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[Any] | None:
+    """The arguments of a function of NumPy's with arrays in the place of known texts that it makes arrays of, where it
+    gives elements of them; None where there are none."""
+    if not args or not isinstance(function, KINDS) or function not in OF_KNOWN:
+        return None
+    first, *rest = args
+    if function is np.where and len(args) == 3 and all(isinstance(x, str) or is_label(x) for x in rest):
+        return [first, *(in_place_of(i, x) for x in rest)]
+    if function is np.full and len(args) == 2 and isinstance(rest[0], str):
+        return [first, in_place_of(i, rest[0])]
+    if function in JOINING and type(first) in (list, tuple) and not isinstance(first[0] if first else "", str):
+        if any(known_texts(x) for x in first) and all(known_texts(x) or is_array(x) for x in first):
+            return [type(first)([in_place_of(i, x) for x in first]), *rest]
+        return None
+    if function is np.append and len(args) == 2 and isinstance(rest[0], str) and is_array(first) and not kwargs:
+        return [first, array_of_known(i, (str(rest[0]),))]
+    if function in OF_TWO and rest and any(map(known_texts, args[:2])):
+        return [in_place_of(i, x) for x in args[:2]] + rest[1:]
+    alone = function in ASKING and not among(args)
+    if (texts := known_texts(first)) is not None and (function not in (*ASKING, *JOINING) or alone):
+        return [array_of_known(i, texts), *rest]
+    return None
+
+
+def in_place_of(i: Evaluator, x: Any) -> Any:
+    """An array, or a text out of one, in the place of known texts; anything else as it is."""
+    if isinstance(x, str):
+        return i.subscript(ast.Pass(), array_of_known(i, (str(x),)), (0, Ellipsis))
+    texts = known_texts(x)
+    return x if texts is None else array_of_known(i, texts)
 
 
 def is_one(x: Any) -> bool:
@@ -144,9 +208,8 @@ def codes_of(i: Evaluator, x: Any) -> Any:
         return x.fields["codes" if is_array(x) else "code"]
     if isinstance(x, str):
         return i.call(ast.Pass(), int, [i.subscript(ast.Pass(), known(i, (str(x),)), 0)], {})
-    if type(x) in (list, tuple) and x and all(isinstance(item, str) for item in x):
-        return known(i, tuple(map(str, x)))
-    return NotImplemented
+    texts = known_texts(x)
+    return NotImplemented if texts is None else known(i, texts)
 
 
 def known(i: Evaluator, texts: tuple[str, ...]) -> ArrayRef:
@@ -253,7 +316,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         if function not in UFUNCS or len(args) != 2 or kwargs or any(x is NotImplemented for x in codes):
             raise refusal(i, node, f"np.{name} of an array", next(filter(is_label, args), None))
         return i.call(node, function, codes, {})
-    odd = sorted(kwargs.keys() - NAMED) if function not in LIKE and function is not np.asarray else []
+    told = {"dtype"} if function in (*LIKE, np.asarray, np.asanyarray, np.array) else set()
+    odd = sorted(kwargs.keys() - NAMED - told)
     if isinstance(function, types.MethodDescriptorType) and args and is_array(args[0]):
         found = method(i, node, name, args, kwargs) if not odd else NotImplemented
     elif getattr(function, "__module__", None) == "numpy" and not odd and args:
@@ -315,9 +379,9 @@ def method(i: Evaluator, node: ast.AST, name: str, args: list[Any], kwargs: dict
 
 def is_same_dtype(x: Record, dtype: Any) -> bool:
     """Whether a conversion to a dtype leaves an array of text its own: str is of any length."""
-    if dtype in (str, np.str_, "U", "str"):
-        return True
-    return isinstance(dtype, np.dtype) and dtype == x.kind.dtype  # type: ignore[attr-defined]
+    if isinstance(dtype, np.dtype):
+        return bool(dtype == x.kind.dtype)  # type: ignore[attr-defined]
+    return dtype in (str, np.str_, "U", "str")
 
 
 def of_numpy(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -336,9 +400,14 @@ def of_numpy(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs
     if function is np.unique and is_array(first) and len(args) <= 4 and "axis" not in kwargs and not among(rest):
         found = i.call(node, function, [first.fields["codes"], *rest], kwargs)
         return (like(i, first, found[0]), *found[1:]) if isinstance(found, tuple) else like(i, first, found)
+    if function is np.compress and len(args) == 2 and is_array(rest[0]) and not among(args[:1]) and not named:
+        return like(i, rest[0], i.call(node, function, [first, rest[0].fields["codes"]], kwargs))
     if function in KEEPING and is_array(first) and not among(rest) and not named:
-        if "order" in kwargs and function is np.array:
-            return NotImplemented
+        if function is np.array and (rest or kwargs):
+            told = [*rest, *kwargs.values()]
+            if len(told) > 1 or kwargs.keys() - {"dtype"} or not is_same_dtype(first, told[0]):
+                return NotImplemented
+            rest, kwargs = [], {}
         return like(i, first, i.call(node, function, [first.fields["codes"], *rest], kwargs))
     if function is np.argsort and is_array(first) and kwargs.get("kind") in ("stable", "mergesort") and not among(rest):
         return i.call(node, function, [first.fields["codes"], *rest], kwargs)
@@ -351,6 +420,8 @@ def of_numpy(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs
         other = codes_of(i, rest[0])
         known_all = other is not NotImplemented
         return like(i, first, i.call(node, function, [first.fields["codes"], other], kwargs)) if known_all else other
+    if function is np.full and len(args) == 2 and is_array(args[1]) and not kwargs and not among(args[:1]):
+        return joined(i, args[1:], lambda codes: i.call(node, function, [first, *codes], {}))
     if function is np.where and len(args) == 3 and not kwargs and not among(args[:1]):
         return joined(i, args[1:], lambda codes: i.call(node, function, [first, *codes], {}))
     if function in ASKING and "kind" not in kwargs:
@@ -369,7 +440,7 @@ def joined(i: Evaluator, arrays: Sequence[Any], join: Callable[[list[Any]], Any]
 
 def numbers_of(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a function that gives numbers, which equality and order of texts decide."""
-    count = 1 if function in (np.shape, np.ndim, np.size) else 2
+    count = 1 if function in COUNTING else 2
     if among(args[count:]) or among([*kwargs.values()]) or len(args) < count:
         return NotImplemented
     codes = [codes_of(i, x) for x in args[:count]]
