@@ -331,6 +331,104 @@ def unlike(y):
     return y == 1, y != 2.5, y == None, y[0] == 3, y[0] != None  # noqa: E711
 
 
+def last_of_each(y, z, x):
+    w = y
+    for _ in range(3):
+        w = w[1:]
+    return w
+
+
+def merged(y, z, x):
+    w = y
+    for k in range(int(abs(x[0]) * 3)):
+        w = np.unique(np.concatenate([w, z[k : k + 1]]))
+    return w
+
+
+def rest(y, z, x):
+    w = y
+    while len(w) > 2:
+        w = w[w != w[0]]
+    return w
+
+
+def most_frequent(y, z, x):
+    best = None
+    for label in np.unique(y):
+        if best is None or np.sum(y == label) > np.sum(y == best):
+            best = label
+    return best, np.unique(z)[np.argmax(np.unique(z, return_counts=True)[1])]
+
+
+def first_place(y, z, x):
+    for k, label in enumerate(y):
+        if label == "ant":
+            return k, label
+    return -1, None
+
+
+def by_case(y, z, x):
+    match y[0]:
+        case "dog":
+            return 1
+        case "cat":
+            return 2
+    return 3
+
+
+def raised(y, z, x):
+    if (y == "dog").sum() > 2:
+        raise ValueError("bad", y[0], 2)
+    raise KeyError(f"label {y[0]} of {np.unique(y)}")
+
+
+def masked(y, z, x):
+    x[y == "dog"] += 1
+    x[np.isin(y, z)] *= 2
+    return next((k for k, label in enumerate(y) if label == "ant"), None), any(a == b for a, b in zip(y, z))
+
+
+def swapped(y, z, x):
+    if x[0] > 0:
+        y, z = z, y
+    held = {"y": y, "pair": (z, y)}
+    held["u"] = np.unique(held["y"])
+    return held
+
+
+def one_hot(y, z, x):
+    labels, codes = np.unique(y, return_inverse=True)
+    made = np.zeros((len(y), len(labels)))
+    made[np.arange(len(y)), codes] = 1
+    return made, labels[codes], labels[codes] is y
+
+
+def spoken(y, z, x):
+    for label in np.unique(y):
+        print(label, np.sum(y == label))
+    print(f"{y[0]:>8} {y}")
+    return [np.mean(a == b) for a, b in [(y, z), (z, y)]]
+
+
+@pytest.mark.parametrize("f", [last_of_each, merged, rest, most_frequent, first_place, by_case, raised, masked, swapped,
+                               one_hot, spoken])  # fmt: skip
+def test_statements(f: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
+    for args in ((Y, Z, X), (np.array(["dog"] * 8 + ["ant"]), Y[::-1], -X), (Z, Y, np.abs(X) + 0.1)):
+        agree(f, *args)
+        shown = capsys.readouterr().out
+        assert shown[: len(shown) // 2] == shown[len(shown) // 2 :]
+
+
+def test_words_of_errors() -> None:
+    for y in (Y, Z):
+        found = []
+        for f in (raised, tracebuf.bufferize(raised)):
+            with pytest.raises((ValueError, KeyError)) as info:
+                f(y, Z, X.copy())
+            found.append(info.value.args)
+        assert found[0] == found[1]
+
+
 def stores(y):
     y[0] = "x"
 

@@ -185,7 +185,7 @@ class Results:
         if (leaf := self.label_arguments.get(found)) is not None:
             return ResultLeaf("argument", leaf)
         if found not in self.labels:
-            x = found if self.heap.outlives(found, self.r) else x
+            x, of = (found if self.heap.outlives(found, self.r) else x), found if is_label(found) else x
             if self.letters is None:
                 self.letters = self.add(self.r.read(x.fields["letters"]))
             letters = self.letters
@@ -195,7 +195,7 @@ class Results:
                 number = self.add(self.r.i64(code))
                 self.labels[found] = ResultLeaf("text", number, letters), [], taken
             else:
-                memory = [end.storage for end in ends(found.fields["codes"])]
+                memory = [end.storage for end in ends(of.fields["codes"])]
                 dtype: np.dtype = x.kind.dtype  # type: ignore[union-attr]
                 plan = self.text_array(codes, memory, (letters, dtype.str), taken)
                 self.labels[found] = plan, memory, taken

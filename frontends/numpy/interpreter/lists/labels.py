@@ -152,7 +152,7 @@ def is_one(x: Any) -> bool:
 @lru_cache(maxsize=64)
 def class_of(dtype: str) -> type[TextArray]:
     """The class of what stands for arrays of text of a dtype."""
-    return type("array of text", (TextArray,), {"dtype": np.dtype(dtype), "__module__": __name__})
+    return type("NumPy array of text", (TextArray,), {"dtype": np.dtype(dtype), "__module__": __name__})
 
 
 def new_array(i: Evaluator, codes: ArrayRef, letters: ArrayRef, dtype: np.dtype) -> Record:
