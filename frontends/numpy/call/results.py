@@ -35,8 +35,8 @@ class ResultLeaf:
     and a name and a result for each. "kept" is the text or object whose
     number is result `index`. "text" is a text out of an array of such (interpreter/lists/labels), whose code is result
     `index`; `value` is the result that has the letters. "text array" is an array of such, whose codes are result
-    `index`; `value`: the result with the letters, the dtype, and of a view of an argument the leaves that are the
-    argument's codes and itself.
+    `index`; `value`: the result with the letters, the dtype, and the leaves of codes, and of arguments, of which it may
+    be a view.
     """
 
     kind: str
@@ -319,12 +319,13 @@ class _Building:
 
         if x.kind == "text":
             return item_of(self.raw[x.value], int(self.raw[x.index]))
-        letters, dtype, codes, of = x.value
-        codes_now = self.raw[x.index]
-        if of == NO_RESULT:
-            made = array_of(self.raw[letters], codes_now, dtype)
+        letters, dtype, given = x.value
+        part = self.raw[x.index]
+        of = next((leaves for leaves in given if np.may_share_memory(self.values[leaves[0]], part)), None)
+        if of is None:
+            made = array_of(self.raw[letters], part, dtype)
         else:
-            made = view_of(self.values[of], self.values[codes], codes_now)
+            made = view_of(self.values[of[1]], self.values[of[0]], part)
         if x.read_only:
             made.flags.writeable = False
         return made

@@ -21,7 +21,6 @@ from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tup
 from tracebuf.frontends.numpy.call.results import (
     ALL_POOLED,
     GROUPS,
-    NO_RESULT,
     POOL,
     POOLED,
     SPREAD,
@@ -185,7 +184,8 @@ class Results:
         if (leaf := self.label_arguments.get(found)) is not None:
             return ResultLeaf("argument", leaf)
         if found not in self.labels:
-            x, of = (found if self.heap.outlives(found, self.r) else x), found if is_label(found) else x
+            parts = [y.fields.get("codes") for y in (x, found) if is_label(y)]
+            x = found if self.heap.outlives(found, self.r) else x
             if self.letters is None:
                 self.letters = self.add(self.r.read(x.fields["letters"]))
             letters = self.letters
@@ -195,7 +195,7 @@ class Results:
                 number = self.add(self.r.i64(code))
                 self.labels[found] = ResultLeaf("text", number, letters), [], taken
             else:
-                memory = [end.storage for end in ends(of.fields["codes"])]
+                memory = [end.storage for part in parts for end in ends(part)]
                 dtype: np.dtype = x.kind.dtype  # type: ignore[union-attr]
                 plan = self.text_array(codes, memory, (letters, dtype.str), taken)
                 self.labels[found] = plan, memory, taken
@@ -210,12 +210,10 @@ class Results:
         """The plan of an array of text with these codes: a view of an argument, or one that is made."""
         if any(storage in other for storage in memory for _, other, _ in self.labels.values() if storage.arg is None):
             raise self.r.refuse("two views of an array of text are returned", "return copies of it")
-        if len(memory) > 1 and any(storage.arg is not None for storage in memory):
-            raise self.r.refuse("a view of one array of text or another is returned", "return a copy of it")
-        of = [leaf for y, leaf in self.label_arguments.items() if y.fields["codes"].storage is memory[0]]
-        value = (*how, memory[0].arg, of[0]) if of else (*how, NO_RESULT, NO_RESULT)
+        given = [(y.fields["codes"].storage, leaf) for y, leaf in self.label_arguments.items()]
+        of = tuple((storage.arg, leaf) for storage, leaf in given if storage in memory)
         number = self.add(self.read_where(codes, taken))
-        return ResultLeaf("text array", number, value, read_only=codes.read_only)
+        return ResultLeaf("text array", number, (*how, of), read_only=codes.read_only)
 
     def chosen(self, x: Any, plan_of: Callable[[Any, ArmPath], ResultPlan]) -> ResultPlan:
         """The plan of an array, or an identity, that is one of several, each planned with the path to it: it is read
