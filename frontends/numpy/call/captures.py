@@ -49,7 +49,7 @@ class Hidden:
         """The current value; None where there is no array (any more) that could be an argument, ABSENT where there is
         no such attribute."""
         if self.root == WHOLE:
-            return self.fetch(given, {} if memo is None else memo)
+            return self.fetch(given, {WHOLE: [self.fetch]} if memo is None else memo)
         try:
             x = self.fetch() if self.root is None else self.fetch(given[self.root])
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
