@@ -256,6 +256,12 @@ def of_lists(names, others):
     return np.mean(y == z), labels, codes, np.isin(names, others), np.repeat(["a", "bc"], 2), np.union1d(y, others)
 
 
+def selected(y, x):
+    kinds = np.select([x > 0.5, x > -0.5], ["high", "mid"], default="low")
+    order = np.lexsort((x, y))
+    return kinds, np.select([x > 0.5, x > -0.5], ["high", y], "low"), order, y[order], np.lexsort((y, x > 0))
+
+
 def joined_with_known(y):
     more = np.append(y, "zebra")
     return more, np.concatenate([y, ["q", "longer than that"]]), np.full(2, "x"), np.where(y == "cat", y, "none")
@@ -264,6 +270,8 @@ def joined_with_known(y):
 def test_arrays_of_known_texts() -> None:
     climb(of_signs, (X,))
     climb(joined_with_known, (Y,))
+    climb(selected, (Y, X))
+    agree(selected, Y, -X)
     f = tracebuf.bufferize(of_signs)
     for x in (X, -X, X[:3], X + 1):
         agree(f, x)

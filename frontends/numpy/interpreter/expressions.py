@@ -1110,6 +1110,8 @@ class Expressions(Comprehensions):
             return len(args[0])
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if function is np.select and len(args) == 2 and kwargs.keys() == {"default"}:
+            args, kwargs = [*args, kwargs["default"]], {}
         if (arrays := labels.with_arrays(self, function, args, kwargs)) is not None:
             return labels.call(self, node, function, arrays, kwargs)
         if self.coding is not None and labels.among((*args, *kwargs.values())):

@@ -53,7 +53,7 @@ METHODS = ("reshape", "ravel", "flatten", "copy", "squeeze", "transpose", "swapa
 COUNTING = (np.shape, np.ndim, np.size)
 """Those that only ask for sizes."""
 OF_KNOWN = frozenset((*KEEPING, *JOINING, *ASKING, np.asarray, np.asanyarray, np.unique, np.where, np.full,
-                      np.setdiff1d))  # fmt: skip
+                      np.setdiff1d, np.select))  # fmt: skip
 """Functions that are given lists of known texts in the place of arrays."""
 KINDS = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
 """The types of NumPy's functions, whose objects can be hashed."""
@@ -118,6 +118,10 @@ def with_arrays(i: Evaluator, function: Any, args: Sequence[Any], kwargs: dict[s
     if not args or not isinstance(function, KINDS) or function not in OF_KNOWN:
         return None
     first, *rest = args
+    if function is np.select and len(args) == 3 and type(rest[0]) in (list, tuple) and not kwargs:
+        if any(isinstance(x, str) for x in (*rest[0], rest[1])) and all(map(is_text, (*rest[0], rest[1]))):
+            return [first, [in_place_of(i, x) for x in rest[0]], in_place_of(i, rest[1])]
+        return None
     if function is np.where and len(args) == 3 and all(isinstance(x, str) or is_label(x) for x in rest):
         return [first, *(in_place_of(i, x) for x in rest)]
     if function is np.full and len(args) == 2 and isinstance(rest[0], str):
@@ -134,6 +138,11 @@ def with_arrays(i: Evaluator, function: Any, args: Sequence[Any], kwargs: dict[s
     if (texts := known_texts(first)) is not None and (function not in (*ASKING, *JOINING) or alone):
         return [array_of_known(i, texts), *rest]
     return None
+
+
+def is_text(x: Any) -> bool:
+    """Whether a value is a known text, or an array of text."""
+    return isinstance(x, str) or is_array(x)
 
 
 def in_place_of(i: Evaluator, x: Any) -> Any:
@@ -420,6 +429,12 @@ def of_numpy(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs
         other = codes_of(i, rest[0])
         known_all = other is not NotImplemented
         return like(i, first, i.call(node, function, [first.fields["codes"], other], kwargs)) if known_all else other
+    if function is np.select and len(args) == 3 and not kwargs and type(args[1]) in (list, tuple):
+        choices = [*args[1], args[2]]
+        return joined(i, choices, lambda codes: i.call(node, function, [first, codes[:-1], codes[-1]], {}))
+    if function is np.lexsort and len(args) == 1 and type(first) in (list, tuple) and not kwargs:
+        keys = [x.fields["codes"] if is_array(x) else x for x in first]
+        return NotImplemented if among(keys) else i.call(node, function, [type(first)(keys)], {})
     if function is np.full and len(args) == 2 and is_array(args[1]) and not kwargs and not among(args[:1]):
         return joined(i, args[1:], lambda codes: i.call(node, function, [first, *codes], {}))
     if function is np.where and len(args) == 3 and not kwargs and not among(args[:1]):
