@@ -40,12 +40,14 @@ from tracebuf.frontends.numpy.call.arguments import (
     check_files,
     disjoint,
     extent,
+    is_text_array,
     key_of,
     relations,
     signature,
+    text_key,
 )
 from tracebuf.frontends.numpy.call.call import Call, show_keys
-from tracebuf.frontends.numpy.call.captures import Hidden, Misled, NewCapture
+from tracebuf.frontends.numpy.call.captures import Hidden, Misled, NewCapture, values_of
 from tracebuf.frontends.numpy.call.conditions import Binding, Conditions, Guard
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.donations import donated
@@ -680,7 +682,7 @@ class BufferizedFunction(NativeCallable):
         """The context of a native call, in which functions of the user's are watched."""
         if not spec.calls_users:
             return nullcontext()
-        hidden = spec.call.hidden
+        hidden = tuple(h.unless_made_of_all() for h in spec.call.hidden)
 
         def fetch() -> FlatArguments:
             return flatten(self._values(args, dict(kwargs), hidden)[0], self._static)
@@ -1002,7 +1004,7 @@ class BufferizedFunction(NativeCallable):
             values = (*values, *buffers)
         else:
             out, (values, named) = None, self._bind(args, kwargs)
-        return (*values, *[h.value(values) for h in hidden]) if hidden else values, (named, out)
+        return (*values, *values_of(hidden, values)) if hidden else values, (named, out)
 
     def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], Named]:
         if not kwargs and len(args) == len(self._names) and self._all_positional:
@@ -1060,8 +1062,14 @@ class BufferizedFunction(NativeCallable):
         flat = self._flat(values, self._static)
         tops, names, static = names, leaf_names(names, flat), {flat.starts[i] for i in self._static}
         made = enumerate(zip(names, flat.values, strict=True))
+        out_at = range(len(values) - len(hidden) - len(buffers), len(values) - len(hidden))
+        alone = enumerate(zip(flat.starts, values))
+        texts = {i: text_key(x) for p, (i, x) in alone if p not in out_at and is_text_array(x)}
         try:
-            keys = tuple(static_key(n, v) if i in static else key_of(n, v) for i, (n, v) in made)
+            keys = tuple(
+                static_key(n, v) if i in static else key_of(n, v) if (text := texts.get(Leaf(i))) is None else text
+                for i, (n, v) in made
+            )
         except UnsupportedError as refusal:
             raise located(refusal, self.__wrapped__) from None
         check_files(names, flat.values)

@@ -517,7 +517,7 @@ class _Steps:
             noted = self.noted.get(("array", p.identity), -1)
             read_only = 0 if not p.read_only else 2 if self.single else 1
             self.steps.append((Result.ARRAY, p.index, noted, -1 if owner is None else owner, read_only))
-        elif p.kind in ("items", "rows", "alternatives", "kept"):
+        elif p.kind in ("items", "rows", "alternatives", "kept", "text", "text array"):
             raise _NoSteps
         else:
             self.steps.append((self.number(p.kind, self.results[p.index]), p.index))

@@ -73,6 +73,7 @@ Where is ...?
     a[b], b without axes    functions/indices/subscripts (`read`); tests/language/test_scalar_array_indices.py
     texts that loops make   interpreter/texts; what is asked of them: interpreter/text_questions
     print, logging, tqdm    interpreter/talk, call/talk, call/progress; their text: interpreter/texts
+    arrays of text          interpreter/lists/labels, running/labels; as results: `label` of paths/results
     random numbers          functions/host/draws; tests/functions/test_draws.py
     scipy.linalg.solve ...  functions/host/scipys, a row; tests/functions/test_scipys.py
     find_peaks, minimize    what cannot be traced is called as it is: functions/host/untraced, callbacks, made_objects,

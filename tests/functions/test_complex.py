@@ -249,11 +249,15 @@ def test_rounding() -> None:
 
 
 @pytest.mark.parametrize("form", ["np.searchsorted(a, a)", "np.arange(a[0] * 2j)", "np.full(3, None)",
-                                  "np.full(3, 'x')", "np.where(a == 0, None, a)", "a.fill(None)", "np.zeros(3, object)",
+                                  "np.where(a == 0, None, a)", "a.fill(None)", "np.zeros(3, object)",
                                   "a.astype('M8[s]')", "a.astype(np.clongdouble)", "a.astype('c8,f8')",
                                   "np.matrix(a)", "np.ma.array(a)", "a.view('S16')"])  # fmt: skip
 def test_refused(form: str) -> None:
     refused(program(f"def f(a): return {form}"), complexes(3))
+
+
+def test_texts_beside() -> None:
+    agree(program("def f(a): return np.full(3, 'x'), np.where(a == 0, 'none', 'some')"), complexes(3))
 
 
 COMPLEX_TEXT = """

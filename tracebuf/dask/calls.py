@@ -394,7 +394,7 @@ class Distributed:
                 return plan.value
             if plan.kind == "argument":
                 return self.values[plan.index]
-            if plan.kind != "container":
+            if plan.kind not in ("container", "text", "text array"):
                 return results[plan.index]
         if isinstance(plan, NewContainer) and plan.kind in (tuple, list, dict):
             items = [self.build(p, results) for p in plan.items]

@@ -38,7 +38,7 @@ from tracebuf.backend.numba.module import Module, module_of
 from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import RunOriginal, StaticKey
 from tracebuf.frontends.numpy.call.call import Call
-from tracebuf.frontends.numpy.call.captures import Hidden
+from tracebuf.frontends.numpy.call.captures import WHOLE, Hidden, values_of
 from tracebuf.frontends.numpy.call.conditions import Conditions
 from tracebuf.frontends.numpy.call.flatten import is_object
 from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, build_results
@@ -255,7 +255,8 @@ def parts_of_calls(f: BufferizedFunction, args: Sequence[Any], hidden: tuple[Hid
 
 def captured_arrays(call: Call) -> list[Any]:
     """The captured arrays that a trace has met; on the ladder they follow the arguments."""
-    return [h.value() for h in call.hidden if h.root is None]
+    outside = [h for h in call.hidden if h.root is None or h.root == WHOLE]
+    return values_of(outside, call.values)
 
 
 def arrays_named(function: types.FunctionType, seen: tuple[Any, ...] = ()) -> list[Any]:

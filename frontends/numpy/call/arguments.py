@@ -174,6 +174,25 @@ def key_of(name: str, x: Any) -> Key:
     raise refused_argument(name, x)
 
 
+def is_text_array(x: Any) -> bool:
+    """Whether an object is an array of text whose elements lie in memory as those of an array of ints do."""
+    if type(x) is not np.ndarray or x.dtype.kind != "U" or not x.dtype.isnative or x.dtype.metadata is not None:
+        return False
+    return x.dtype.itemsize > 0 and (x.ndim == 1 or x.flags.c_contiguous or x.flags.f_contiguous)
+
+
+def text_key(x: np.ndarray) -> StaticKey:
+    """The key of an array of text: its dtype and number of axes; what else a program needs of it is fetched
+    (interpreter/lists/labels)."""
+    dims = ", ".join("n" * x.ndim)
+    return StaticKey(np.ndarray, (x.dtype.str, x.ndim), f"{x.dtype.str[1:]}[{dims}]", any=True)
+
+
+def is_text_key(key: Key) -> bool:
+    """Whether a key is that of an array of text."""
+    return isinstance(key, StaticKey) and key.type is np.ndarray and key.any
+
+
 def brief(x: Any) -> str:
     """The start of an object's repr; its type where there is none (ints of 4301 digits)."""
     try:
@@ -273,9 +292,12 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
     if not has_supported_dtype(x):
         note = "" if x.dtype.isnative else " (byte-swapped)"
         note += "" if x.dtype.metadata is None else " with metadata"
+        instead = f"convert it, for example with {name}.astype(np.float64)"
+        if x.dtype.kind in "UOS":
+            instead = "pass an array of text (str) as an argument by itself, in C order; or ints for its labels: "
+            instead += f"labels, codes = np.unique({name}, return_inverse=True)"
         raise UnsupportedError(
-            f"argument `{name}` has dtype {x.dtype}{note}; supported are {SUPPORTED}",
-            instead=f"convert it, for example with {name}.astype(np.float64)",
+            f"argument `{name}` has dtype {x.dtype}{note}; supported are {SUPPORTED}", instead=instead
         )
     if x.size > MAX_SIZE or (x.size == 0 and max(x.shape) > MAX_SIZE):
         raise RunOriginal(f"argument `{name}` is larger than memory")

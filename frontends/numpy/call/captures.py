@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, MutableMapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import has_supported_dtype, is_map
+from tracebuf.frontends.numpy.call.arguments import has_supported_dtype, is_map, is_text_array
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.flatten import check_items, is_container
 from tracebuf.frozen import frozen
@@ -26,6 +27,10 @@ CapturePlace = tuple[Any, ...]
 """What identifies a captured value: its name, and the identity of the scope or object that binds it."""
 
 
+WHOLE = -1
+"""The root of what is made of all arguments."""
+
+
 class ABSENT:
     """The value of an attribute that an object does not have."""
 
@@ -33,22 +38,24 @@ class ABSENT:
 @frozen(eq=False)
 class Hidden:
     """A captured array or attribute: its name in texts, its place, and how it is fetched (from argument `root` if that
-    is set)."""
+    is set; from all arguments, and what others have made of these in the call, if that is WHOLE)."""
 
     label: str
     place: CapturePlace
     fetch: Callable[..., Any]
     root: int | None = None
 
-    def value(self, given: Sequence[Any] = ()) -> Any:
+    def value(self, given: Sequence[Any] = (), memo: dict[Any, Any] | None = None) -> Any:
         """The current value; None where there is no array (any more) that could be an argument, ABSENT where there is
         no such attribute."""
+        if self.root == WHOLE:
+            return self.fetch(given, {WHOLE: [self.fetch]} if memo is None else memo)
         try:
             x = self.fetch() if self.root is None else self.fetch(given[self.root])
         except (LookupError, AttributeError, NameError, ValueError, TypeError):
             return ABSENT if self.from_object else None
         array = type(x) is np.ndarray or is_map(x)
-        usable = self.from_object or is_container(x) or (array and has_supported_dtype(x))
+        usable = self.from_object or is_container(x) or (array and (has_supported_dtype(x) or is_text_array(x)))
         return x if usable else None
 
     def item(self, key: Any) -> Hidden:
@@ -69,6 +76,10 @@ class Hidden:
     def made(self, function: Callable[..., Any], how: Any) -> Hidden:
         """What `function` makes of this value, at each call."""
         return Hidden(self.label, (*self.place, function, how), partial(function, self.fetch, how), self.root)
+
+    def unless_made_of_all(self) -> Hidden:
+        """This, or None in its place where it is made of all arguments, anew each time."""
+        return replace(self, fetch=nothing) if self.root == WHOLE else self
 
     @property
     def from_object(self) -> bool:
@@ -112,7 +123,7 @@ def outside(
             raise UnsupportedError(
                 f"`{label}`, from outside, is {kind}", location=loc, instead="take np.asarray of it outside"
             )
-        if not has_supported_dtype(value):
+        if not has_supported_dtype(value) and not is_text_array(value):
             raise UnsupportedError(
                 f"`{label}`, from outside, has dtype {value.dtype}{'' if value.dtype.isnative else ' (byte-swapped)'}",
                 location=loc, instead="convert it outside, for example with .astype(np.float64)",
@@ -150,6 +161,18 @@ def changes_unseen(x: Any) -> bool:
     if isinstance(x, _STAY) or kind.__module__.startswith(("numpy.lib", "scipy.", "typing", "tracebuf.")):
         return False
     return any(hasattr(kind, name) for name in _HAS_ITEMS)
+
+
+def values_of(hidden: Sequence[Hidden], given: Sequence[Any]) -> list[Any]:
+    """The current values of what is captured, for a call with these arguments."""
+    memo: dict[Any, Any] = {WHOLE: [h.fetch for h in hidden if h.root == WHOLE]}
+    for h in hidden:
+        memo[h.place] = h.value(given, memo)
+    return [memo[h.place] for h in hidden]
+
+
+def nothing(given: Sequence[Any], memo: dict[Any, Any]) -> None:
+    """Fetches nothing."""
 
 
 def itself(x: Any) -> Any:

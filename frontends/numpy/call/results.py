@@ -33,7 +33,10 @@ class ResultLeaf:
     on the item. "rows" are those of one of arrays, "alternatives"
     those of one whose items are of several kinds: `value` holds the results with the flags of all kinds but the last,
     and a name and a result for each. "kept" is the text or object whose
-    number is result `index`.
+    number is result `index`. "text" is a text out of an array of such (interpreter/lists/labels), whose code is result
+    `index`; `value` is the result that has the letters. "text array" is an array of such, whose codes are result
+    `index`; `value`: the result with the letters, the dtype, and the leaves of codes, and of arguments, of which it may
+    be a view.
     """
 
     kind: str
@@ -292,6 +295,10 @@ class _Building:
             from tracebuf.running.kept import kept
 
             return kept(int(self.raw[x.index]))
+        if x.kind in ("text", "text array"):
+            if ~x.index not in self.built:
+                self.built[~x.index] = self._text(x)
+            return self.built[~x.index]
         if x.kind == "alternatives":
             flags, kinds = x.value
             return alternatives([self.raw[k] for k in flags], [(n, self.raw[k]) for n, k in kinds])
@@ -305,6 +312,23 @@ class _Building:
                 self.arrays[x.identity] = self._array(x, value)
             return self.arrays[x.identity]
         return _PYTHON[x.kind](value.real if x.kind != "complex" else value) if x.kind in _PYTHON else value
+
+    def _text(self, x: ResultLeaf) -> Any:
+        """A text out of an array, or an array of text."""
+        from tracebuf.running.labels import array_of, item_of, view_of
+
+        if x.kind == "text":
+            return item_of(self.raw[x.value], int(self.raw[x.index]))
+        letters, dtype, given = x.value
+        part = self.raw[x.index]
+        of = next((leaves for leaves in given if np.may_share_memory(self.values[leaves[0]], part)), None)
+        if of is None:
+            made = array_of(self.raw[letters], part, dtype)
+        else:
+            made = view_of(self.values[of[1]], self.values[of[0]], part)
+        if x.read_only:
+            made.flags.writeable = False
+        return made
 
     def _array(self, x: ResultLeaf, value: Any) -> Any:
         """The array, or a view of it where eager has another object on the same memory, or a memmap."""

@@ -33,11 +33,12 @@ def geometry(x: np.ndarray) -> Geometry:
 @frozen()
 class State:
     """What is found at one time: the arguments and captured arrays, where the leaves that the call was given are, the
-    values of names from outside."""
+    values of names from outside, and the elements of arrays of text, which the code has read when it began."""
 
     found: FlatArguments | None
     places: list[Geometry | None]
     captured: list[Any]
+    texts: list[bytes]
 
 
 class Outside:
@@ -83,7 +84,8 @@ class Watch:
 
     def state(self) -> State:
         places = [geometry(x) if isinstance(x, np.ndarray) else None for x in self.values]
-        return State(None if self.fetch is None else self.fetch(), places, self.outside.values())
+        texts = [x.tobytes() for x in self.values if isinstance(x, np.ndarray) and x.dtype.kind == "U"]
+        return State(None if self.fetch is None else self.fetch(), places, self.outside.values(), texts)
 
     def changed(self, before: State) -> str | None:
         """What has been changed since, in words; None if nothing has."""
@@ -92,6 +94,8 @@ class Watch:
             for name, here, there in zip(self.names, now.places, before.places):
                 if here != there:
                     return f"the memory or the shape of `{name}`"
+        if now.texts != before.texts:
+            return "an array of text"
         leaves: list[tuple[str, Any, Any]] = []
         if now.found is not None and before.found is not None:
             new, old = now.found, before.found

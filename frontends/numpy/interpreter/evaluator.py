@@ -15,6 +15,7 @@ from dataclasses import field
 from typing import Any, TypeVar
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.call.captures import CapturePlace
 from tracebuf.frontends.numpy.paths.alike import Picks
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Range
@@ -29,6 +30,7 @@ from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import plain
 from tracebuf.ir.dims import Dim
 from tracebuf.location import UNKNOWN, Location
+from tracebuf.running.labels import Coding
 
 T = TypeVar("T")
 
@@ -143,6 +145,10 @@ class Evaluator(ABC):
     """Objects that have given their array (array_likes)."""
     consumed: set[ast.AST]
     """Operands of arithmetic."""
+    coding: Coding | None
+    """How the codes of the call's arrays of text are made, if it has any (lists/labels)."""
+    label_arguments: ByIdentity[Any, Leaf]
+    """By what stands for an argument that is an array of text: its leaf."""
 
     @property
     def scope(self) -> Scope:

@@ -53,6 +53,7 @@ from tracebuf.frontends.numpy.interpreter.lists import (
     growing,
     heaps,
     keyed,
+    labels,
     picked,
     references,
     sets,
@@ -101,7 +102,15 @@ from tracebuf.frontends.numpy.record.callees import (
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, moved_to, python_of
-from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, items_of, without_methods
+from tracebuf.frontends.numpy.record.heap import (
+    DictView,
+    GroupRef,
+    Record,
+    is_groups,
+    is_label,
+    items_of,
+    without_methods,
+)
 from tracebuf.frontends.numpy.record.judged import for_plain_arrays
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -324,6 +333,8 @@ class Expressions(Comprehensions):
         value = groups.listing(self, node, value)
         if (view := keyed.view_in(value)) is not None:
             return keyed.items(self, node, *view)
+        if is_label(value):
+            return labels.items(self, node, value)
         if isinstance(value, Text):
             return text_questions.letters(self, node, value)
         if isinstance(value, DictView) and is_groups(value.of):
@@ -391,6 +402,8 @@ class Expressions(Comprehensions):
         a = settled(self.r, a) if name == "Mod" else a
         if isinstance(a, str) and name == "Mod":
             return texts.percent(self, node, a, b)
+        if self.coding is not None:
+            labels.operate(self, node, a, b)
         if is_growing(a) or is_growing(b):
             if (found := list_calls.operate(self, node, name, a, b)) is not NotImplemented:
                 return found
@@ -445,6 +458,8 @@ class Expressions(Comprehensions):
 
     def unary(self, node: ast.UnaryOp, a: Any) -> Any:
         """`OP a`."""
+        if is_label(a) and not isinstance(node.op, ast.Not):
+            labels.operate(self, node, a, a)
         check_steady(self.r, a)
         if isinstance(a, Record) and not isinstance(node.op, ast.Not):
             found = operators.signed(self, node, type(node.op).__name__, a)
@@ -504,6 +519,8 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        if self.coding is not None and (found := labels.compared(self, node, name, a, b)) is not NotImplemented:
+            return found
         if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
             return self.call_function(prelude.in_order, [a, b, ORDERS[name]], {})
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
@@ -533,6 +550,8 @@ class Expressions(Comprehensions):
 
     def contains(self, node: ast.AST, items: Any, x: Any) -> bool | PyBool:
         """`x in items`: known, or a number among known numbers (a NaN is in a tuple by its identity)."""
+        if self.coding is not None and labels.among((items, x)):
+            return labels.contains(self, node, items, x)
         check_steady(self.r, items)
         if is_cursor(items):
             raise cursors.refused(self, node, "`in` of")
@@ -603,6 +622,8 @@ class Expressions(Comprehensions):
 
     def truth(self, node: ast.AST, value: Any) -> bool | PyBool:
         """bool(value): a bool where it is known now, else a condition."""
+        if is_label(value):
+            raise labels.refusal(self, node, "the truth of an array, or of a text out of one,", value)
         check_steady(self.r, value)
         return truth(self.r, operators.truth_of(self, node, value))  # type: ignore[no-any-return]
 
@@ -730,6 +751,8 @@ class Expressions(Comprehensions):
 
     def subscript(self, node: ast.AST, base: Any, index: Any) -> Any:
         index = as_slices(index)
+        if self.coding is not None and (found := labels.subscript(self, node, base, index)) is not NotImplemented:
+            return found
         if isinstance(base, ArrayRef):
             return subscripts.read(self.r, base, self.in_array(node, index))
         check_steady(self.r, base)
@@ -894,6 +917,8 @@ class Expressions(Comprehensions):
         """`base.name` of what is not traced."""
         if is_cursor(base):
             raise cursors.refused(self, node, f"`.{name}` of")
+        if is_label(base):
+            return labels.attribute(self, node, base, name)
         if base is np or base is math:
             return self.held_attribute(node, base, name)
         if records.is_local(base):
@@ -1090,6 +1115,16 @@ class Expressions(Comprehensions):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if (made_of_none := array_likes.of_none(function, args, kwargs)) is not None:
             return made_of_none
+        if function is np.select and len(args) == 2 and kwargs.keys() == {"default"}:
+            args, kwargs = [*args, kwargs["default"]], {}
+        if (arrays := labels.with_arrays(self, function, args, kwargs)) is not None:
+            return labels.call(self, node, function, arrays, kwargs)
+        if self.coding is not None and labels.among((*args, *kwargs.values())):
+            if isinstance(function, dicts.ContainerMethod):
+                labels.check_method(self, node, function.name, args)
+            elif not is_inlined(function) or heaps.takes(function):
+                if (found := labels.call(self, node, function, args, kwargs)) is not NotImplemented:
+                    return found
         if (draw := draws.draw_of(function)) is not None:
             drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
             return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)

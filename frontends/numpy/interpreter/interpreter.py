@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName
 from tracebuf.frontends.numpy.functions.formulas import is_formula
@@ -44,6 +45,7 @@ from tracebuf.frontends.numpy.source.cells import may_yield
 from tracebuf.frontends.numpy.source.returns import after_loops, loops_return
 from tracebuf.frontends.numpy.source.source import Source, read_source
 from tracebuf.location import Location
+from tracebuf.running.labels import Coding
 
 STANDARD = os.path.dirname(os.__file__) + os.sep
 """Where Python's standard library is."""
@@ -103,6 +105,8 @@ class Interpreter(Statements):
         self.asked: ByIdentity[Any, None] = ByIdentity()
         self.bodies: dict[ast.AST, tuple[Source, frozenset[str]] | None] = {}
         self.consumed: set[ast.AST] = set()
+        self.coding: Coding | None = None
+        self.label_arguments: ByIdentity[Any, Leaf] = ByIdentity()
         self.recursions: list[recursion.Recursion] = []
         self.recursion_plans: dict[Any, recursion.Plan] = {}
         self.direct = Direct(self)

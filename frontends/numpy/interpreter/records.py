@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.arguments import BUFFERS, RunOriginal
+from tracebuf.frontends.numpy.call.arguments import BUFFERS, RunOriginal, is_text_array
 from tracebuf.frontends.numpy.call.captures import ABSENT, Hidden, NewCapture, attribute_of, item_of
 from tracebuf.frontends.numpy.call.conditions import same_capture
 from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
@@ -220,7 +220,8 @@ def original(i: Evaluator, base: Record, name: str, found: Any) -> Any:
     hidden = base.path.attribute(name) if data else base.path.own(name)
     if hidden.place not in i.hidden:
         value = getattr(base.actual, name, ABSENT) if data else vars(base.actual).get(name, ABSENT)
-        check_items(hidden.label, value, i.r.loc)
+        if not is_text_array(value):
+            check_items(hidden.label, value, i.r.loc)
         raise NewCapture(hidden, further_captures(i, base, name))
     value = i.hidden[hidden.place]
     if value is ABSENT:

@@ -35,7 +35,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions, condition_in
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, references, sets
+from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, labels, references, sets
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
@@ -95,7 +95,7 @@ from tracebuf.frontends.numpy.record.growing import (
     python_of,
     size,
 )
-from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups, set_contents
+from tracebuf.frontends.numpy.record.heap import GroupRef, Record, is_groups, is_label, set_contents
 from tracebuf.frontends.numpy.record.judged import NoExample, error_of, example_of
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, by_signal, internal_error
 from tracebuf.frontends.numpy.record.regions import MOST_RECORDED, TOO_MUCH
@@ -370,6 +370,8 @@ class Statements(Expressions, Protected):
 
     def store_into(self, target: ast.Subscript, base: Any, index: Any, value: Any) -> None:
         """base[index] = value, where base is not an array."""
+        if is_label(base) or (is_label(index) and not isinstance(base, ArrayRef)):
+            raise labels.refusal(self, target, "a store into an array, or to a place that is a text out of one,", base)
         if isinstance(base, dict):
             dicts.store(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, slice):
@@ -400,6 +402,8 @@ class Statements(Expressions, Protected):
 
     def set_attribute(self, node: ast.AST, base: Any, name: str, value: Any) -> None:
         """base.name = value."""
+        if is_label(base):
+            raise labels.refusal(self, node, f"a store to `.{name}` of an array", base)
         if isinstance(base, ArrayRef) and name == "flat":
             return self.store_flat(node, base, Ellipsis, value)
         if isinstance(base, ArrayRef) and name in ("real", "imag"):
@@ -563,6 +567,8 @@ class Statements(Expressions, Protected):
 
     def augmented(self, name: str, old: Any, right: Any) -> Any:
         """`old OP= right`: in place for arrays."""
+        if self.coding is not None:
+            labels.operate(self, ast.Pass(), old, right)
         old = moved_to(self.r, old) if self.r.growth.nested else old
         if type(old) is ArrayRef and is_plain(right) and name != "MatMult":
             return self.changed(name, old, right)

@@ -31,10 +31,10 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.protected import LASTING
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Range, length
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Progress, Text
+from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Progress, Text, shown_label
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import is_growing
-from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.heap import Record, TextItem, is_label
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
@@ -173,6 +173,8 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
         return type(x)([value(i, node, item, ins) for item in x])
     if type(x) is dict:
         return talk.Mapped(tuple((value(i, node, k, ins), value(i, node, v, ins)) for k, v in x.items()))
+    if is_label(x) and x.kind is TextItem:
+        x = shown_label(x)
     if isinstance(x, Made):
         given = tuple(value(i, node, v, ins) for v in (*x.args, *x.kwargs.values()))
         return talk.Applied(x.function, given, tuple(x.kwargs))

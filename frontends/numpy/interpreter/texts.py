@@ -29,15 +29,15 @@ from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter import records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
-from tracebuf.frontends.numpy.interpreter.lists import cursors, growing, references
+from tracebuf.frontends.numpy.interpreter.lists import cursors, growing, labels, references
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text
+from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text, shown_label
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, python_of
-from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.heap import Record, is_label
 from tracebuf.frontends.numpy.record.raises import Raises, ask, is_tracers
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Kept
@@ -100,6 +100,10 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return text_of(i, node, references.listing(i, node, x), quoted)
     if is_growing(x) and python_of(x) is list:
         return text_of_list(i, node, x)
+    if is_label(x):
+        if i.r.printing:
+            raise labels.refusal(i, node, "an array, or a text out of one, in a context of print options,", x)
+        return Text((Part(shown_label(x), conversion),))
     if isinstance(x, Record):
         return text_of_object(i, node, x, quoted)
     if is_named_tuple(x) and not shows_itself(type(x), tuple):
@@ -273,6 +277,10 @@ def with_spec(i: Evaluator, node: ast.AST, x: Any, spec: Text) -> Text:
 
 def formatted_value(i: Evaluator, node: ast.AST, x: Any, spec: str | Text, conversion: str = "") -> Text:
     """A value in the format `spec`, after the conversion `r`, `s` or `a` if there is one."""
+    if is_label(x) and spec and not conversion:
+        if labels.is_array(x):
+            raise labels.refusal(i, node, "a format of an array", x)
+        x = labels.as_text(x)
     if isinstance(spec, Text):
         if conversion:
             raise i.refuse(node, "a format that depends on values", "write the format out")
@@ -422,6 +430,8 @@ def is_mapping(x: Any) -> bool:
     numbers and lists too."""
     if isinstance(x, (tuple, Text)):
         return False
+    if is_label(x):
+        return labels.is_array(x)
     if isinstance(x, Record):
         kind = python_of(x) if is_growing(x) else x.kind
         return hasattr(kind, "__getitem__")

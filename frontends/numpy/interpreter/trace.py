@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.call.arguments import (
     ScalarKey,
     StaticKey,
     is_generator,
+    is_text_key,
 )
 from tracebuf.frontends.numpy.call.call import Call
 from tracebuf.frontends.numpy.call.captures import Hidden
@@ -34,7 +35,7 @@ from tracebuf.frontends.numpy.call.outputs import arranged as as_given
 from tracebuf.frontends.numpy.call.results import CallPlan
 from tracebuf.frontends.numpy.interpreter import talk
 from tracebuf.frontends.numpy.interpreter.interpreter import Interpreter
-from tracebuf.frontends.numpy.interpreter.lists import growing, keyed, references
+from tracebuf.frontends.numpy.interpreter.lists import growing, keyed, labels, references
 from tracebuf.frontends.numpy.numbers.lattice import containers_in, leaves
 from tracebuf.frontends.numpy.numbers.longlongs import is_longlong
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
@@ -222,7 +223,7 @@ def trace_once(
         leaf = Leaf(i)
         if related.objects[i] != i:
             given.append(given[related.objects[i]])
-        elif related.same[i] != i:
+        elif related.same[i] != i and not is_text_key(key):
             given.append(ArrayRef(given[related.same[i]].storage))  # the same memory by another array object
         elif isinstance(key, ArrayKey):
             given.append(entry.array(leaf, name, key, x))
@@ -245,6 +246,7 @@ def trace_once(
     interpreter = Interpreter(r)
     references.begin(interpreter)
     tops = keyed.given(interpreter, growing.given(interpreter, tops))
+    tops = labels.given(interpreter, call, tops)
     interpreter.hidden.update((h.place, g) for h, g in zip(call.hidden, tops[last:]))
     positional = [g for g, name in zip(tops, parameters) if name not in own.named]
     keyword = {name: g for g, name in zip(tops, parameters) if name in own.named}
@@ -331,6 +333,7 @@ def finish(
 ) -> Traced:
     """Materialises stored arguments, returns the results, and forgets discarded regions. `returns`: some path does."""
     results = Results(r, r.heap, given, partial(talk.keep, interpreter), interpreter.pools)
+    results.label_arguments.update(interpreter.label_arguments)
     changes = results.changes()
     if changes and not returns:
         raise RunOriginal("it raises on each path, and changes objects before")

@@ -35,6 +35,7 @@ from tracebuf.frontends.numpy.call.results import (
 from tracebuf.frontends.numpy.call.talk import texts_of
 from tracebuf.frontends.numpy.numbers.lattice import Maybe, same_value
 from tracebuf.frontends.numpy.numbers.longlongs import check_dtype, check_number
+from tracebuf.frontends.numpy.numbers.python_ints import int_expr
 from tracebuf.frontends.numpy.paths.identity import container_identity, identity, select_truth
 from tracebuf.frontends.numpy.paths.joins import plain
 from tracebuf.frontends.numpy.paths.leaving import deep_parameters
@@ -65,7 +66,7 @@ from tracebuf.frontends.numpy.record.growing import (
     python_of,
     row_type,
 )
-from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_generator, is_groups, is_of_class
+from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, is_generator, is_groups, is_label, is_of_class
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.slices import SliceOf
@@ -78,6 +79,7 @@ from tracebuf.frontends.numpy.record.values import (
     PyBool,
     PyInt,
     Scalar,
+    Storage,
 )
 from tracebuf.ir.core import Value
 
@@ -97,6 +99,12 @@ class Results:
         """Records that a text is made, where a path is taken; its number among what is kept."""
         self.pools = pools
         """What holds the lists that are items of lists, by the form of their items."""
+        self.label_arguments: ByIdentity[Any, Leaf] = ByIdentity()
+        """By what stands for an argument that is an array of text: its leaf."""
+        self.labels: ByIdentity[Any, tuple[ResultLeaf, list[Storage], ArmPath]] = ByIdentity()
+        """By what stands for a text, or an array of text, that is a result: its plan, its memory, the path to it."""
+        self.letters: ResultNumber | None = None
+        """The result that is the table of all texts."""
         self.pooled: dict[Any, NewContainer] = {}
         """The plans of those."""
         self.given = [(g, Leaf(i)) for i, g in enumerate(given) if isinstance(g, ArrayRef)]
@@ -136,6 +144,8 @@ class Results:
             pool = self.pool(x.kind.pool)  # type: ignore[attr-defined]
             parts = (self.leaf(x.fields["number"]), pool)
             return NewContainer(row_type(x) if is_row(x) else list, POOLED, place, parts)
+        if is_label(x):
+            return self.label(x, container_identity(self.r, x), taken)
         if isinstance(x, (tuple, list, dict, Record)) and type(x) is not SliceOf:
             return self.either_container(x, container_identity(self.r, x), taken)
         if isinstance(x, GuardedRef) and any(isinstance(arm, GuardedRef) for arm in x.arms):
@@ -165,6 +175,45 @@ class Results:
         raise self.r.refuse(
             f"{what} cannot be returned", "return arrays, numbers, and tuples, lists, dicts and objects of them"
         )
+
+    def label(self, x: Record, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of an array of text, or of a text out of one, that is the object `found`, with the contents of `x`:
+        an argument itself, a view of one, or made of its codes when the program has run."""
+        if isinstance(found, Cond):
+            return self.chosen(found, lambda o, where: self.label(x, o, (*taken, *where)))
+        if (leaf := self.label_arguments.get(found)) is not None:
+            return ResultLeaf("argument", leaf)
+        if found not in self.labels:
+            parts = [y.fields.get("codes") for y in (x, found) if is_label(y)]
+            x = found if self.heap.outlives(found, self.r) else x
+            if self.letters is None:
+                self.letters = self.add(self.r.read(x.fields["letters"]))
+            letters = self.letters
+            if (codes := x.fields.get("codes")) is None:
+                code = int_expr(x.fields["code"])
+                assert code is not None
+                number = self.add(self.r.i64(code))
+                self.labels[found] = ResultLeaf("text", number, letters), [], taken
+            else:
+                memory = [end.storage for part in parts for end in ends(part)]
+                dtype: np.dtype = x.kind.dtype  # type: ignore[union-attr]
+                plan = self.text_array(codes, memory, (letters, dtype.str), taken)
+                self.labels[found] = plan, memory, taken
+        plan, _, before = self.labels[found]
+        if before != taken:
+            raise self.r.refuse("a text out of an array is returned twice, depending on the path", "return ints")
+        return plan
+
+    def text_array(
+        self, codes: ArrayRef, memory: list[Storage], how: tuple[ResultNumber, str], taken: ArmPath
+    ) -> ResultLeaf:
+        """The plan of an array of text with these codes: a view of an argument, or one that is made."""
+        if any(storage in other for storage in memory for _, other, _ in self.labels.values() if storage.arg is None):
+            raise self.r.refuse("two views of an array of text are returned", "return copies of it")
+        given = [(y.fields["codes"].storage, leaf) for y, leaf in self.label_arguments.items()]
+        of = tuple((storage.arg, leaf) for storage, leaf in given if storage in memory)
+        number = self.add(self.read_where(codes, taken))
+        return ResultLeaf("text array", number, (*how, of), read_only=codes.read_only)
 
     def chosen(self, x: Any, plan_of: Callable[[Any, ArmPath], ResultPlan]) -> ResultPlan:
         """The plan of an array, or an identity, that is one of several, each planned with the path to it: it is read

@@ -8,6 +8,7 @@ from typing import Any
 from tracebuf.frontends.numpy.call import talk
 from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.record.cond import Cond, ends
+from tracebuf.frontends.numpy.record.heap import Record, TextArray
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.regions import Kept, Regions, Site
 from tracebuf.frontends.numpy.record.values import (
@@ -26,6 +27,7 @@ from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import frozen, plain
 from tracebuf.running.host import Passed
 from tracebuf.running.kept import kept
+from tracebuf.running.labels import array_of, item_of
 
 
 @frozen(slots=False)
@@ -207,6 +209,13 @@ class Text:
 def made_text(function: Callable[..., str], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Text:
     """A text that a function makes where it is shown."""
     return Text((Part(Made(function, tuple(args), kwargs or {})),))
+
+
+def shown_label(x: Record) -> Made:
+    """An array of text, or a text out of one (interpreter/lists/labels), made where it is shown."""
+    if issubclass(x.kind, TextArray):
+        return Made(array_of, (x.fields["letters"], x.fields["codes"], x.kind.dtype.str), {})
+    return Made(item_of, (x.fields["letters"], x.fields["code"]), {})
 
 
 def text_of_loop(number: PyInt) -> Text:

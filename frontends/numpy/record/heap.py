@@ -13,6 +13,8 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from tracebuf.frontends.numpy.call.arguments import ContainerNumber
 from tracebuf.frontends.numpy.call.containers import attributes_of, made_of
 from tracebuf.frontends.numpy.call.control import Control
@@ -53,6 +55,22 @@ class GroupRef:
     of: Record
     key: Any
     number: Any
+
+
+class TextArray:
+    """The class of the objects that stand for arrays of text (interpreter/lists/labels): `codes`, an array of ints, and
+    `letters`, the table of the texts that these stand for. Each dtype has a class of its own."""
+
+    dtype: np.dtype
+
+
+class TextItem:
+    """The class of those that stand for a text out of such an array: `code`, an int, and `letters`."""
+
+
+def is_label(x: object) -> TypeGuard[Record]:
+    """Whether a value stands for an array of text, or a text out of one."""
+    return isinstance(x, Record) and issubclass(x.kind, (TextArray, TextItem))
 
 
 def is_groups(x: object) -> TypeGuard[Record]:

@@ -64,7 +64,7 @@ OF_ARRAYS = "use operators, slices, np.* functions, or a loop over the elements"
 _NAMES = {
     "Range": "range", "Items": "result of enumerate, zip or reversed", "OneShotIterator": "iterator",
     "NestedFunction": "function", "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str",
-    "Progress": "progress bar", "Generator": "generator", "Bits": "PCG64",
+    "Progress": "progress bar", "TextItem": "text out of an array", "Generator": "generator", "Bits": "PCG64",
     "Untold": "text or object in the result of a library's function",
     "Callback": "function", "GroupRef": "list", "Groups": "defaultdict", "RandomMade": "Random",
     "NoneArray": "numpy.ndarray of None",
