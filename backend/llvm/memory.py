@@ -165,7 +165,9 @@ class Memory:
         """Asks for the block of a phase; `number` and `real` give sizes that are known here, as i64 and double."""
         code, sizes = self.code, {}
         later = () if phase.next is None else phase.next.total.sizes
-        for size in dict.fromkeys((*phase.total.sizes, *phase.sizes, *later)):
+        placed = [] if phase.floats else [r for r in self._entries if r.phase is phase]
+        ends = [size for r in placed for extent in (r.first, r.end) for size in extent.sizes]
+        for size in dict.fromkeys((*phase.total.sizes, *phase.sizes, *later, *ends)):
             exact = isinstance(size, int) or lines_exactly(size)
             n = number(size)
             sizes[size] = n if exact else code.inst(f"and i64 {code.add(n, str(LINE - 1))}, -{LINE}")
@@ -178,9 +180,8 @@ class Memory:
         else:
             base = self._own_block(at, phase, total)
         self._begun[phase] = base, sizes
-        for r, entry in self._entries.items():
-            if r.phase is phase and not phase.floats:
-                self._set(entry, self.extent(r.first, sizes), self.extent(r.end, sizes))
+        for r in placed:
+            self._set(self._entries[r], self.extent(r.first, sizes), self.extent(r.end, sizes))
 
     def _own_block(self, at: int, phase: Phase, total: str) -> str:
         """The phase's own block, grown by a call back where it is too small."""
