@@ -369,8 +369,9 @@ class Graph:
             if any(s is not None for s in symbols):
                 keys, item = {mine: parts[0] for mine, parts in groups.items()}, k
             else:
-                key = (f"{name}-{k}", *groups[(0,) * len(symbols)][0][1:])
-                self.tasks[key] = Task(key, getitem, TaskRef(made[key[1:]]), k)
+                (whole,) = groups[(0,) * len(symbols)]
+                key = (f"{name}-{k}", *whole[1:])
+                self.tasks[key] = Task(key, getitem, TaskRef(whole), k)
                 keys, item = {(0,) * len(symbols): key}, None
             self.blocks[v] = Blocks(keys.__getitem__, None, item)
         for (own, over), numbers in alike.items():
