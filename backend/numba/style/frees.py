@@ -6,7 +6,7 @@ Counterpart: MLIR's ownership-based buffer deallocation, for a language that fre
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tracebuf.backend.numba.style.liveness import NOTHING, Liveness, read, statements
 
@@ -35,14 +35,18 @@ class _Freer:
         surely leaves assigned."""
         bound: set[str] = set()
         found: list[tuple[int, list[str]]] = []
+        met: dict[str, int] = {}  # variables by when they are first met: views are deleted before their arrays
+        last = next((k for k in reversed(range(len(block))) if self._takes(block[k])), 0)
         for k, s in enumerate(block):
-            rest = later or any(map(self._takes, block[k + 1 :]))
+            rest = later or k < last
+            for name in _names(s):
+                met.setdefault(name, len(met))
             bound |= self._inner(s, rest, held | bound)
             alive = self._after(s)
             dead = bound - alive - set[str]().union(*(self.roots.get(n, NOTHING) for n in alive))
             bound -= dead
-            if rest and (names := [n for n in _in_order(block[: k + 1]) if n in dead & self.arrays - held]):
-                found.append((k + 1, names))
+            if rest and (freed := dead & self.arrays - held):
+                found.append((k + 1, sorted(freed, key=met.__getitem__, reverse=True)))
         for k, names in reversed(found):
             while k < len(block) and _is_end(block[k]):
                 k += 1
@@ -77,10 +81,8 @@ class _Freer:
         return False
 
 
-def _in_order(before: Sequence[ast.stmt]) -> list[str]:
-    """The variables of statements, the last assigned ones first: views before their arrays."""
-    names = [n.id for x in before for n in ast.walk(x) if isinstance(n, ast.Name)]
-    return list(dict.fromkeys(reversed(list(dict.fromkeys(names)))))
+def _names(s: ast.stmt) -> Iterator[str]:
+    return (n.id for n in ast.walk(s) if isinstance(n, ast.Name))
 
 
 def _is_end(s: ast.stmt) -> bool:
