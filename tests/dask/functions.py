@@ -391,6 +391,72 @@ def gathered(x, i):
     return x[i] * 2
 
 
+# -- ints of the call, paddings, constants
+
+
+def exchanged(a, b, T):
+    for _ in range(T):
+        b[1:-1] = a[1:-1] + 0.1 * (a[2:] - 2 * a[1:-1] + a[:-2])
+        a, b = b, a
+    return a
+
+
+def fields(e, hx, hy, T):
+    for _ in range(T):
+        hx[:, :-1] -= 0.1 * (e[:, 1:] - e[:, :-1])
+        hy[:-1] += 0.1 * (e[1:] - e[:-1])
+        e[1:, 1:] += 0.1 * (hy[1:, 1:] - hy[:-1, 1:] - hx[1:, 1:] + hx[1:, :-1])
+
+
+def to_and_fro(u, T):
+    for t in range(T):
+        if t % 2 == 0:
+            u[1:] += 0.1 * u[:-1]
+        else:
+            u[:-1] -= 0.1 * u[1:]
+    return u
+
+
+def lagged(x, n):
+    return x[n:] - x[:-n]
+
+
+def lagged_in_place(x, n):
+    out = np.zeros_like(x)
+    out[n:] = x[n:] - x[:-n]
+    return out
+
+
+def edged(u):
+    p = np.pad(u, 1, mode="edge")
+    return p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * u
+
+
+def reflected(u):
+    p = np.pad(u, 2, mode="reflect")
+    return p[4:, 2:-2] + 2 * p[:-4, 2:-2] - p[2:-2, 1:-3]
+
+
+def mirrored(u):
+    p = np.pad(u, ((0, 0), (2, 2)), mode="symmetric")
+    return p[:, 4:] + 2 * p[:, :-4]
+
+
+def mirrored_border(u):
+    v = u * 2
+    v[:2] = v[3:1:-1]
+    v[-1] = v[-2]
+    return v
+
+
+def constants(u):
+    return np.full(u.shape, -1.0), u + 1, np.zeros(u.shape[0], np.int32)
+
+
+def largest_above(u):
+    return np.max(u, axis=0, where=u > 0.3, initial=0.2), np.minimum.reduce(u, axis=1, initial=0.5)
+
+
 (_x, _y), (_u, _v), (_w,) = arrays((13,), (13,)), arrays((11, 14), (11, 14)), arrays((7, 8, 9))
 CASES: dict[str, Case] = {
     f.__name__: (f, args)
@@ -414,5 +480,8 @@ CASES: dict[str, Case] = {
         (medians, (_u,)), (best_of_rows, (_u, _v)), (running, (_u,)), (backwards, (_x, _y)),
         (with_its_transpose, (*arrays((9, 9)), _u)), (recurrence, (_x, _y)), (numbered, (_x,)),
         (gathered, (_x, np.array([3, 0, 5, 7]))),
+        (exchanged, (_x, _y, 3)), (fields, (*arrays((11, 12), (11, 12), (11, 12)), 3)), (to_and_fro, (_x, 5)),
+        (lagged, (_x, 3)), (lagged_in_place, (_x, 3)), (edged, (_u,)), (reflected, (_u,)), (mirrored, (_u,)),
+        (mirrored_border, (_u,)), (constants, (_u,)), (largest_above, (_u,)),
     )
 }  # fmt: skip

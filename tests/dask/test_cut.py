@@ -38,6 +38,12 @@ def test_kinds_of_axes() -> None:
     assert kinds("rolled") == {"u": ["halo (1, 1) around the end", "halo (2, 0) around the end"]}
     assert kinds("wave_steps")["u"] == ["halo (T, T)"]
     assert kinds("insulated") == {"u": ["halo (T + 1, T + 1)"]}
+    assert kinds("exchanged") == {"a": ["halo (3, 3)"], "b": ["halo (2, 2)"]}  # no formula says it for all T
+    assert kinds("to_and_fro") == {"u": ["halo (3, 2)"]}
+    assert kinds("lagged") == {"x": ["halo (max(-n, 0), max(n, 0))"]}
+    assert kinds("lagged_in_place") == {"x": ["halo (3, 0)"]}
+    assert kinds("edged") == {"u": ["halo (1, 1)"] * 2}
+    assert kinds("reflected") == {"u": ["halo (2, 2)", "halo (1, 1)"]}
     assert kinds("three_times") == {"u": ["halo (6, 0)"]}
 
 

@@ -289,3 +289,8 @@ def test_neighbours_are_taken_once_by_each_stage() -> None:
     x = np.random.default_rng(0).random(64)
     for a, b in zip(dask.compute(*distribute(bufferize(f))(da.from_array(x, chunks=9))), f(x)):
         np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_no_iterations_between_exchanges_are_refused() -> None:
+    with pytest.raises(ValueError, match="steps=0"):
+        distribute(CASES["heat"][0], steps=0)

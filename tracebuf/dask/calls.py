@@ -19,10 +19,10 @@ import numpy as np
 
 from tracebuf.dask.files import Mapped, in_parts
 from tracebuf.dask.flow import shape_of
-from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten
+from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten, dtype_of
 from tracebuf.dask.grid import Grid, needs_of
 from tracebuf.dask.memory import chunk_bytes, small_sizes
-from tracebuf.dask.program import Program, guards_hold, program_of
+from tracebuf.dask.program import Program, guards_hold, program_of, with_constants
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
 from tracebuf.dask.unroll import unrolled
 from tracebuf.errors import TracebufWarning, UnsupportedError, render
@@ -30,6 +30,8 @@ from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
 from tracebuf.ir.types import ScalarType
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.scalars import arith
 
 
 def distribute(f: Any, *, steps: int | None = None, resource: str | None = None) -> Callable[..., Any]:
@@ -58,11 +60,40 @@ def distribute(f: Any, *, steps: int | None = None, resource: str | None = None)
 
         f = bufferize(f)
 
+    if steps is not None and steps < 1:
+        raise ValueError(f"steps={steps}: at least one iteration is run between exchanges")
+
     @functools.wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
-        return Distributed(f, args, kwargs, steps, resource).result()
+        return planned(f, args, kwargs, steps, resource).result()
 
     return run
+
+
+def planned(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], steps: int | None, resource: str | None
+) -> Distributed:
+    """A call whose stages and chunks are known. Where ints among the arguments are in the way (`x[n:] - x[:-n]`), they
+    are constants of its program."""
+    call = Distributed(f, args, kwargs, steps, resource)
+    error = None
+    try:
+        call.plan()
+        if not any(r.reason for r in call.reasons.values()):
+            return call
+    except UnsupportedError as reason:
+        error = reason
+    if (constant := with_constants(f, args, kwargs)) is not None:
+        other = Distributed(constant, args, kwargs, steps, resource)
+        try:
+            other.plan()
+            if error is not None or len(other.grids) > len(call.grids):
+                return other
+        except UnsupportedError:
+            pass  # the first one is told
+    if error is not None:
+        raise error
+    return call
 
 
 class Distributed:
@@ -76,6 +107,9 @@ class Distributed:
         self.da: Any = da
         self.f, self.steps, self.resource = f, steps, resource
         self.claimed = 0
+        self.stages: list[Stage] = []
+        self.grids: dict[Sym, Grid] = {}
+        self.reasons: dict[Sym, Uncut] = {}
         self.arrays: dict[int, Any] = {}
         """By the identity of what stands for it in the trace: each array."""
         whole = (*args, *kwargs.values())
@@ -169,11 +203,11 @@ class Distributed:
                     found.setdefault(s, set()).update(int(e) for e in ends if 0 < e < self.env[s])
         return found
 
-    def plan(self) -> tuple[list[Stage], dict[Sym, Grid]]:
-        """The stages, and the chunks of what is cut: as the arrays are, where that can be."""
+    def plan(self) -> None:
+        """Finds the stages, and the chunks of what is cut: as the arrays are, where that can be."""
         ends = self.chunked()
         cut = frozenset(s for s, e in ends.items() if e)
-        self.reasons: dict[Sym, Uncut] = {}
+        self.reasons = {}
         while True:
             try:
                 stages = stages_of(self.program, cut)
@@ -189,7 +223,8 @@ class Distributed:
                     self.widen(grids, s, low[s], high[s])
                 if not grids and any(r.reason for r in self.reasons.values()):
                     raise self.uncut()
-                return stages, grids
+                self.stages, self.grids = stages, grids
+                return
             except Uncut as reason:
                 if (written := unrolled(self.program, self.env, cut)) is not None:
                     self.program = written
@@ -232,17 +267,16 @@ class Distributed:
 
     # -- the call
     def result(self) -> Any:
-        stages, grids = self.plan()
-        self.tell(grids)
+        self.tell()
         try:
-            return self.built(stages, grids)
+            return self.built()
         except Unwritten as unwritten:
             raise UnsupportedError(
                 f"{self.program.name} has several stages, of which one cannot be sent to workers: {unwritten}",
                 instead="split it into functions", location=self.program.func.loc,
             ) from None  # fmt: skip
 
-    def tell(self, grids: Mapping[Sym, Grid]) -> None:
+    def tell(self) -> None:
         """Warns of each axis that becomes one chunk, with the access that decides: it takes memory, and dask sends all
         chunks along it to one worker."""
         for reason in dict.fromkeys(self.reasons.values()):
@@ -257,7 +291,8 @@ class Distributed:
                 text = f"{self.program.name}: {', '.join(axes)} is rechunked to one chunk, since {reason.reason}"
                 warnings.warn(TracebufWarning(render(text, "", where)), stacklevel=4)
 
-    def built(self, stages: Sequence[Stage], grids: Mapping[Sym, Grid]) -> Any:
+    def built(self) -> Any:
+        stages, grids = self.stages, self.grids
         cut = frozenset(grids)
         call = self.call() if len(stages) == 1 else None
         graph = Graph(self.program, cut, grids, self.env, uuid.uuid4().hex[:12], call)
@@ -376,15 +411,18 @@ class Distributed:
             claims = dask.annotate(resources={self.resource: self.claimed})  # type: ignore[attr-defined]
         with claims:
             layered = HighLevelGraph.from_collections(name, tasks, dependencies=sources)
-        dtype = v.tensor_type.element.dtype if v.is_tensor else v.type.dtype  # type: ignore[union-attr]
-        return self.da.Array(layered, name, tuple(chunks), dtype=dtype)
+        return self.da.Array(layered, name, tuple(chunks), dtype=dtype_of(v))
 
     def constant(self, v: Value) -> Any:
         if (size := self.program.flow.size(v)) is not None:
             return evaluate(size, self.env)
         op = v.defining_op
-        if op is not None and op.name == "arith.constant":
-            return v.type.dtype.type(op.attrs["value"])  # type: ignore[union-attr]
+        if isinstance(op, arith.Constant):
+            return dtype_of(v).type(op.attrs["value"])
+        if isinstance(op, linalg.Fill) and isinstance(value := op.operand(0).defining_op, arith.Constant):
+            sizes = tuple(evaluate(n, self.env) for n in shape_of(v))
+            chunks = tuple(self.chunks(v, axis, n, self.grids) for axis, n in enumerate(sizes))
+            return self.da.full(sizes, value.attrs["value"], dtype=dtype_of(v), chunks=chunks)
         raise UnsupportedError("a result that is no array and no number")
 
     def build(self, plan: Any, results: Sequence[Any]) -> Any:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from tracebuf.dask.program import Program, program_of
+from tracebuf.dask.program import Program, program_of, with_constants
 from tracebuf.dask.reach import Margin, Reach, Why, greater, hull
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, sub, to_python
+from tracebuf.ir.dims import Dim, evaluate, sub, to_python
 from tracebuf.ir.types import ShapedType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.process.display import aligned, displayed
@@ -126,6 +126,8 @@ def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
     """The cut of a call; UnsupportedError where no axis of any argument may be cut."""
     program = program_of(f, args, kwargs)
     found = cut_of(program)
+    if has_ints(program) and (constant := with_constants(f, args, kwargs)) is not None:
+        found = sharpened(found, cut_of(program_of(constant, args, kwargs)), program)
     axes = [a for group in (found.arguments, found.results) for cuts in group.values() for a in cuts]
     if axes and all(a.kind == "whole" for a in axes):
         first = next((a for cuts in found.arguments.values() for a in cuts), axes[0])
@@ -135,6 +137,48 @@ def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
             location=line_of(program, first),
         )
     return found
+
+
+def has_ints(program: Program) -> bool:
+    """Whether an int that the call is given is a symbol of the program."""
+    return any(s.kind == "arg" for s in program.func.symbols)
+
+
+def sharpened(found: Cut, exact: Cut, program: Program) -> Cut:
+    """A cut whose formulas hold for any ints, or where they say more than is read with those of the call, what that
+    one says for these alone."""
+
+    def axes(mine: Sequence[AxisCut], others: Sequence[AxisCut] | None) -> tuple[AxisCut, ...]:
+        return tuple(sharper(a, b, program) for a, b in zip(mine, others)) if others is not None else tuple(mine)
+
+    def group(mine: Mapping[str, tuple[AxisCut, ...]], others: Mapping[str, tuple[AxisCut, ...]]) -> Any:
+        return {name: axes(cuts, others.get(name)) for name, cuts in mine.items()}
+
+    if (found.results.keys(), found.stored.keys()) != (exact.results.keys(), exact.stored.keys()):
+        return found  # a result is a constant there
+    pairs = []
+    for p in found.pairs:
+        if (other := exact.pair(p.output, p.argument)) is not None:
+            cuts = axes(p.axes, other.axes)
+            taken = [new is not old for new, old in zip(cuts, p.axes)]
+            along = tuple(b if t else a for t, a, b in zip(taken, p.along, other.along))
+            begins = tuple(b if t else a for t, a, b in zip(taken, p.begins, other.begins))
+            pairs.append(Pair(p.output, p.argument, cuts, along, begins))
+    return Cut(
+        found.name, group(found.arguments, exact.arguments), group(found.results, exact.results),
+        group(found.stored, exact.stored), tuple(pairs),
+    )  # fmt: skip
+
+
+def sharper(general: AxisCut, exact: AxisCut, program: Program) -> AxisCut:
+    """What is said for any ints, unless more can be said for those of the call."""
+    if exact.kind == "whole" or general == exact:
+        return general
+    if general.kind == "whole":
+        return exact
+    env = {s: b.value(program.call.values) for s, b in program.traced.bindings.items()}
+    width = sum(evaluate(d, env) for d in general.bounds)
+    return general if width == sum(evaluate(d, env) for d in exact.bounds) and general.kind == exact.kind else exact
 
 
 def line_of(program: Program, axis: AxisCut) -> Location:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+import numpy as np
+
 from tracebuf.dask.reach import (
     Margin,
     Near,
@@ -33,13 +35,16 @@ from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Mixed, Op, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub, substitute, symbols
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import ShapedType, TensorType
+from tracebuf.ir.types import INDEX, ShapedType, TensorType
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith, division
 
 ROUNDS = 4
 """How many iterations of a loop are composed to see what grows."""
+
+MOST_OPS = 3000
+"""How many ops are looked at to follow a loop iteration by iteration."""
 
 
 @plain()
@@ -204,7 +209,7 @@ class Flow:
             operand = op.operand(k) if isinstance(k, int) else k
             inner = self.state(operand)
             composed = through(outer, inner.reaches)
-            here = [(axis, place) for n, axis, place in reads.stored if n == k]
+            here = [(axis, place, many) for n, axis, place, many in reads.stored if n == k]
             if here:
                 composed = self.aligned(composed, here, op)
             reaches = join_reaches(reaches, composed)
@@ -212,7 +217,7 @@ class Flow:
                 margins[axis] = join_margin(margins[axis], m)
         return State(reaches, tuple(margins))
 
-    def aligned(self, reaches: Reaches, places: Sequence[tuple[int, Dim]], op: Op) -> Reaches:
+    def aligned(self, reaches: Reaches, places: Sequence[tuple[int, Dim, int]], op: Op) -> Reaches:
         """Reads of fixed places, by what is stored to fixed places: as offsets from these. Of several axes the one
         that is as long as the one that is read is taken, then the one of its number."""
         result = op.results[0].tensor_type
@@ -222,16 +227,18 @@ class Flow:
             for n, reach in enumerate(axes):
                 size = self.argument_size(arg, n)
                 fitting = [] if size is None else [
-                    (a, p) for a, p in places if isinstance(sub(result.shape[a], size), int)
+                    (a, p, many) for a, p, many in places if isinstance(sub(result.shape[a], size), int)
                 ]  # fmt: skip
                 fitting = [x for x in fitting if not isinstance(result.shape[x[0]], int)] or fitting
                 best = next((x for x in fitting if x[0] == n), fitting[0] if len(fitting) == 1 else None)
                 if reach.at is not None and best is not None:
-                    axis, place = best
+                    axis, place, many = best
                     reason = reach.at_why or why(op, "a store")
-                    low, high = sub(reach.at[0], place), sub(reach.at[1], place)
-                    new = Near(axis, low, high, place, add(place, 1), reason, reason)
-                    reach = join_reach(Reach(reach.near, None, None, reach.reduced, reach.whole), Reach((new,)))
+                    near = tuple(
+                        Near(axis, sub(reach.at[0], p), sub(reach.at[1], p), p, add(p, 1), reason, reason)
+                        for p in (add(place, k) for k in range(many))
+                    )
+                    reach = join_reach(Reach(reach.near, None, None, reach.reduced, reach.whole), Reach(near))
                 made.append(reach)
             found[arg] = tuple(made)
         return found
@@ -253,8 +260,9 @@ class Flow:
 
     def branches(self, op: scf.If) -> None:
         condition = self.state(op.operand(0))
+        taken = self.decided(op.operand(0))
         ends = []
-        for region in op.regions:
+        for region in op.regions if taken is None else op.regions[1 - taken : 2 - taken]:
             if region.blocks:
                 self.run(region.block)
                 ends.append([self.state(v) for v in region.block.terminator.operands])
@@ -263,6 +271,16 @@ class Flow:
             for end in ends:
                 found = join(found, end[k])
             self.states[result] = found
+
+    def decided(self, condition: Value) -> bool | None:
+        """Whether a condition holds, where it compares indices that are known."""
+        op = condition.defining_op
+        if not isinstance(op, arith.CmpI) or op.operand(0).type is not INDEX:
+            return None
+        a, b = (self.size(v) for v in op.operands)
+        if not isinstance(a, int) or not isinstance(b, int):
+            return None
+        return bool(op.compute([np.int64(a), np.int64(b)]))
 
     # -- loops
     def loop(self, op: scf.For) -> None:
@@ -274,12 +292,13 @@ class Flow:
             count = sub(last, first) if step == 1 else floordiv(add(sub(last, first), step - 1), step)
         count = self.counts.get(op, count)
         trips = Trips(counter, first, last, count, op, self.enter(op.body.args[0]))
-        self.sizes[op.body.args[0]] = counter.expr
         inits = [self.state(u.value) for u in op.inits]
+        sizes = dict(self.sizes)
         numbers = [self.enter(arg) for arg in op.args]
         bounds: Reaches = {}
         for v in op.operands[:3]:
             bounds = join_reaches(bounds, self.state(v).reaches)
+        self.sizes[op.body.args[0]] = counter.expr
         self.trips.append(trips)
         self.run(op.body)
         once = [self.out_of_loop(self.state(u.value), trips) for u in op.passed]
@@ -291,6 +310,10 @@ class Flow:
             return [self.composed(o, dict(zip(numbers, states)), dict(zip(numbers, shapes)), s)
                     for o, s in zip(once, shapes)]  # fmt: skip
 
+        if op not in self.counts and (places := self.places(op, trips, step)) is not None:
+            for result, end in zip(op.results, self.by_turns(op, places, inits, sizes)):
+                self.states[result] = State(join_reaches(end.reaches, bounds), end.margins)
+            return
         rounds = [inits]
         for _ in range(ROUNDS):
             rounds.append(again(rounds[-1]))
@@ -305,6 +328,27 @@ class Flow:
         for k, result in enumerate(op.results):
             end = ends[k] if isinstance(count, int) and count > 0 else joined_start(ends[k], inits[k])
             self.states[result] = State(join_reaches(end.reaches, bounds), end.margins)
+
+    def places(self, op: scf.For, trips: Trips, step: Dim | None) -> range | None:
+        """The values of a loop's counter, where they are known and few, and no size in it depends on it."""
+        if self.trips or not isinstance(trips.count, int) or not isinstance(trips.first, int):
+            return None
+        if trips.count * sum(1 for _ in op.walk()) > MOST_OPS or not isinstance(step, int):
+            return None
+        if any(s.kind == "iv" for o in op.walk() for r in o.results for n in shape_of(r) for s in symbols(n)):
+            return None
+        return range(trips.first, trips.first + trips.count * step, step)
+
+    def by_turns(self, op: scf.For, places: range, states: list[State], sizes: Mapping[Value, Dim]) -> list[State]:
+        """The end of a loop, one iteration after another; `sizes`: what is known before it."""
+        after = self.sizes
+        for place in places:
+            self.sizes = {**sizes, op.body.args[0]: place}
+            self.states.update(zip(op.args, states))
+            self.run(op.body)
+            states = [self.state(u.value) for u in op.passed]
+        self.sizes = after
+        return states
 
     def composed(
         self, once: State, states: Mapping[int, State], shapes: Mapping[int, tuple[Dim, ...]], shape: tuple[Dim, ...]

@@ -3,6 +3,7 @@ what it returns and stores to, and the states of these."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,15 @@ def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program
             if isinstance(t := v.type, TensorType):
                 v.type = replace(t, shape=tuple(substitute(n, same) for n in t.shape))
     return Program(getattr(f, "__name__", "f"), call, traced, traced.func, same)
+
+
+def with_constants(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The function with the ints among these arguments as constants (`static_argnames`); None where there are none."""
+    given = inspect.signature(f.__wrapped__).bind(*args, **kwargs).arguments
+    names = frozenset(name for name, a in given.items() if type(a) is int) - set(f.options.static_argnames)
+    if not names:
+        return None
+    return type(f)(f.__wrapped__, replace(f.options, static_argnames=(*f.options.static_argnames, *sorted(names))))
 
 
 def read_what_is_stored(func: Func) -> None:

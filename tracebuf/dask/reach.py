@@ -274,10 +274,13 @@ def _piece(o: Near, i: Near) -> Near | None:
 def margins_through(
     outer: Sequence[Reach], inner: Sequence[Margin], sizes: Sequence[Dim], of: Sequence[Dim]
 ) -> tuple[Margin, ...]:
-    """The margins of a value of sizes `sizes` that reads `outer` of a value of sizes `of` with margins `inner`."""
+    """The margins of a value of sizes `sizes` that reads `outer` of a value of sizes `of` with margins `inner`. An axis
+    of a fixed size has none, unless its elements depend on where they are."""
     found = [Margin() for _ in sizes]
     for reach, margin, size in zip(outer, inner, of):
         for near in reach.near if margin != Margin() else ():
+            if isinstance(sizes[near.axis], int) and not isinstance(size, int):
+                margin = Margin(whole=margin.whole)
             low = 0 if margin.low == 0 else sub(margin.low, near.low)
             high = 0 if margin.high == 0 else add(margin.high, add(near.high, sub(sizes[near.axis], size)))
             new = Margin(at_least_0(low), at_least_0(high), margin.low_why, margin.high_why, margin.whole)

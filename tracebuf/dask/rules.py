@@ -31,15 +31,19 @@ NAMES: dict[type[Op], str] = {
 """The ufunc that combines parts of a reduction by an op."""
 
 
+FEW = 16
+"""Up to how many places at fixed ends of an axis are told apart."""
+
+
 @frozen(slots=False)
 class Reads:
     """One result: of each operand (by number) or other value that is read, the reaches into its axes, of scalars none;
-    the margins; `stored`: the places of the axes at which a store to one place puts what it stores."""
+    the margins; `stored`: the places of the axes at which a store to a fixed number of places puts what it stores."""
 
     of: tuple[tuple[int | Value, tuple[Reach, ...]], ...]
     margins: tuple[Margin, ...] = ()
-    stored: tuple[tuple[int, int, Dim], ...] = ()
-    """(operand, axis of the result, place)."""
+    stored: tuple[tuple[int, int, Dim, int], ...] = ()
+    """(operand, axis of the result, the first place, how many)."""
 
 
 class Offsets(Protocol):
@@ -281,6 +285,11 @@ def extracted(op: tensor.ExtractSlice, offsets: Offsets) -> list[Reads]:
             reaches.append(whole_of(why(op, f"a slice of axis {d} begins where the data say")))
         elif d not in s.dims or step == 0:
             reaches.append(placed(op, offset, d))
+        elif step != 1 and (places := few(s, d, view.shape, base.shape)):
+            reason = why(op, f"a slice of axis {d} that begins at {offset}")
+            k = s.dims.index(d)
+            by = [(i, add(offset, place - i)) for i, place in enumerate(places)]
+            reaches.append(Reach(tuple(Near(k, b, b, i, i + 1, reason, reason) for i, b in by)))
         elif step != 1:
             reaches.append(whole_of(why(op, f"a step of {step if isinstance(step, int) else 'the data'} on axis {d}")))
         else:
@@ -288,6 +297,14 @@ def extracted(op: tensor.ExtractSlice, offsets: Offsets) -> list[Reads]:
             reaches.append(near(k, offset, why(op, f"a slice of axis {d} that begins at {offset}"), view.shape[k]))
     unknown = [(k, ()) for k, v in enumerate(op.operands) if k and offsets(v) is None]
     return [Reads(((0, tuple(reaches)), *unknown), (Margin(),) * view.rank)]
+
+
+def few(s: Slice, d: int, shape: Sequence[Dim], of: Sequence[Dim]) -> range:
+    """The places of an axis that a slice with a step has, from its first, where these are as many, and few, in
+    whatever array; else none."""
+    n, step = shape[s.dims.index(d)], s.strides[d]
+    fixed = isinstance(n, int) and n <= FEW and isinstance(step, int) and not isinstance(of[d], int)
+    return range(0, n * step, step) if fixed else range(0)  # type: ignore[operator, arg-type]
 
 
 def inserted(op: Op, s: Slice, offsets: Offsets) -> list[Reads]:
@@ -328,7 +345,10 @@ def inserted(op: Op, s: Slice, offsets: Offsets) -> list[Reads]:
     if offsets.moves(source, places):
         reason = why(op, "what is stored depends on the counter of the loop")
         margins = [Margin(whole=reason) for _ in margins]
-    stored = tuple((0, d, p) for d, p in enumerate(places) if (d not in s.dims or lengths[d] == 1) and p is not None)
+    stored = tuple(
+        (0, d, p, n) for d, (p, n) in enumerate(zip(places, lengths))
+        if p is not None and isinstance(n, int) and 0 < n <= FEW and (n == 1 or s.strides[d] == 1)
+    )  # fmt: skip
     return [Reads(tuple(of), tuple(margins), stored)]
 
 

@@ -115,10 +115,20 @@ def fold_of(op: Op, cut: frozenset[Sym]) -> list[Fold] | None:
             name = NAMES.get(type(combined[0])) if combined is not None and not spec.ordered else None
         else:
             name = "add" if isinstance(op, linalg.Contraction) and not op.negative else None
-        if name is None or any(d in spec.maps[out.index].results for d in loops) or not is_neutral(out.value, name):
+        if name is None or any(d in spec.maps[out.index].results for d in loops) or not may_begin(out.value, name):
             raise Uncut(set(loops.values()), op.loc, "what is reduced cannot be combined from parts")
         found.append(Fold(op, out.index - op.n_ins, name, tuple(loops.items())))  # type: ignore[arg-type]
     return found
+
+
+IDEMPOTENT = ("maximum", "minimum", "fmax", "fmin", "bitwise_or", "bitwise_and")
+"""What may be given one element several times."""
+
+
+def may_begin(v: Value, ufunc: str) -> bool:
+    """Whether each part of a reduction may begin with what the reduction begins with: what changes nothing, or nothing
+    when it comes again."""
+    return ufunc in IDEMPOTENT or is_neutral(v, ufunc)
 
 
 def is_neutral(v: Value, ufunc: str) -> bool:
@@ -127,19 +137,12 @@ def is_neutral(v: Value, ufunc: str) -> bool:
     source = op.operand(0).defining_op if isinstance(op, linalg.Fill) else None
     if not isinstance(source, arith.Constant):
         return False
-    value, element = source.attrs["value"], v.tensor_type.element
+    value = source.attrs["value"]
     if ufunc == "add":
         return bool(value == 0)
     if ufunc == "multiply":
         return bool(value == 1)
-    if ufunc == "bitwise_or" or ufunc == "bitwise_xor":
-        return bool(value == 0)
-    if ufunc == "bitwise_and":
-        return bool(value == (True if element.name == "i1" else -1))
-    if element.is_float:
-        return bool(value == (float("-inf") if ufunc in ("maximum", "fmax") else float("inf")) or value != value)
-    low, high = element.bounds if element.is_integer or element.name == "i1" else (None, None)
-    return bool(value == (low if ufunc == "maximum" else high))
+    return ufunc == "bitwise_xor" and bool(value == 0)
 
 
 class Uncut(Exception):
