@@ -457,6 +457,14 @@ def largest_above(u):
     return np.max(u, axis=0, where=u > 0.3, initial=0.2), np.minimum.reduce(u, axis=1, initial=0.5)
 
 
+def begun(u):
+    return u.sum(axis=0, initial=3.0), np.prod(u, axis=1, initial=2.0), u.prod(axis=0), np.sum(u > 0.5, initial=4)
+
+
+def rolled_both(u):
+    return np.roll(u, (1, -2), axis=(0, 1)) - np.roll(u, 1, axis=(0, 1))
+
+
 (_x, _y), (_u, _v), (_w,) = arrays((13,), (13,)), arrays((11, 14), (11, 14)), arrays((7, 8, 9))
 CASES: dict[str, Case] = {
     f.__name__: (f, args)
@@ -482,6 +490,7 @@ CASES: dict[str, Case] = {
         (gathered, (_x, np.array([3, 0, 5, 7]))),
         (exchanged, (_x, _y, 3)), (fields, (*arrays((11, 12), (11, 12), (11, 12)), 3)), (to_and_fro, (_x, 5)),
         (lagged, (_x, 3)), (lagged_in_place, (_x, 3)), (edged, (_u,)), (reflected, (_u,)), (mirrored, (_u,)),
-        (mirrored_border, (_u,)), (constants, (_u,)), (largest_above, (_u,)),
+        (mirrored_border, (_u,)), (constants, (_u,)), (largest_above, (_u,)), (begun, (_u,)),
+        (rolled_both, (_u,)),
     )
 }  # fmt: skip

@@ -21,7 +21,7 @@ from tracebuf.dask import distribute, tiles, worker  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
 SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm",
-        "conjugate"}  # fmt: skip
+        "conjugate", "begun"}  # fmt: skip
 """Whose sums are combined from parts."""
 REFUSED = {"backwards": "step of -1", "numbered": "depends on the place", "gathered": "indices",
            "squared": "two axes", "with_outer": "two axes"}  # fmt: skip

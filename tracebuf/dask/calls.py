@@ -24,6 +24,7 @@ from tracebuf.dask.grid import Grid, needs_of
 from tracebuf.dask.memory import chunk_bytes, small_sizes
 from tracebuf.dask.program import Program, guards_hold, program_of, with_constants
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
+from tracebuf.dask.starts import begun_apart
 from tracebuf.dask.unroll import unrolled
 from tracebuf.errors import TracebufWarning, UnsupportedError, render
 from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
@@ -226,7 +227,8 @@ class Distributed:
                 self.stages, self.grids = stages, grids
                 return
             except Uncut as reason:
-                if (written := unrolled(self.program, self.env, cut)) is not None:
+                written = unrolled(self.program, self.env, cut) or begun_apart(self.program, cut)
+                if written is not None:
                     self.program = written
                     continue
                 self.reasons.update(dict.fromkeys(reason.syms & cut, reason))

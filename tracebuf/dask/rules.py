@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tracebuf.dask.reach import Margin, Near, Reach, Why, whole_of
 from tracebuf.frozen import frozen
-from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.core import Block, Mixed, Op, Use, Value
 from tracebuf.ir.dims import Dim, add, neg, sub
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import ShapedType
@@ -239,12 +239,17 @@ def as_whole(reach: Reach, reason: Why) -> Reach:
     return whole_of(reason) if reach.reduced else reach
 
 
+def folding(op: linalg.Generic, out: Use) -> tuple[Op, Value] | None:
+    """(the op that folds a new element into an out, the new element), where parts can be combined by it."""
+    return op.combiner(out, (arith.MulF, complex.Mul))
+
+
 def combiner(op: linalg.DestinationOp, spec: Spec, out: int) -> tuple[str, bool]:
     """(the ufunc that folds parts, whether parts may be folded by it) of an out."""
     if spec.all_parallel:
         return "", True
     if isinstance(op, linalg.Generic):
-        found = op.combiner(op.uses[out])
+        found = folding(op, op.uses[out])
         name = NAMES.get(type(found[0])) if found is not None else None
         return name or "", name is not None and not spec.ordered
     return "add", isinstance(op, linalg.Contraction)
@@ -372,41 +377,50 @@ def kept(
 
 
 def rolled(op: tensor.InsertSlice, offsets: Offsets) -> list[Reads] | None:
-    """np.roll: two stores that fill a new array with the two parts of another one, in exchanged order, along one axis;
-    places are counted around the end."""
-    first = op.dest.defining_op
-    if not isinstance(first, tensor.InsertSlice) or not isinstance(first.dest.defining_op, tensor.Empty):
-        return None
-    parts = [source for s in (op, first) if isinstance(source := s.source.defining_op, tensor.ExtractSlice)]
-    shape = op.result.tensor_type.shape
-    if len(parts) != 2 or parts[0].source is not parts[1].source or parts[0].source.tensor_type.shape != shape:
-        return None
-    turned, ends = [], list[tuple[Dim, Dim]]()
-    for store, part in zip((op, first), parts):
+    """np.roll: stores that fill a new array with the parts of another one, two along each axis that is rolled, in
+    exchanged order; places are counted around the end."""
+    source, shape, pieces = None, op.result.tensor_type.shape, set[tuple[tuple[Dim, Dim, Dim], ...]]()
+    store: Op | None = op
+    while isinstance(store, tensor.InsertSlice):
+        part = store.source.defining_op
+        if not isinstance(part, tensor.ExtractSlice) or (source is not None and part.source is not source):
+            return None
+        source, piece = part.source, []
         for s in (store.slice, part.slice):
             if s.dims != tuple(range(len(shape))) or any(step != 1 for step in s.strides):
                 return None
-        ends = []
-        for d, size in enumerate(shape):
+        for d in range(len(shape)):
             to, of = offsets(store.slice.offsets[d]), offsets(part.slice.offsets[d])
             if to is None or of is None:
                 return None
-            ends.append((to, add(to, part.result.tensor_type.shape[d])))
-            turned.append((d, sub(of, to), ends[-1], size))
-    found = [x for x in turned if x[2] != (0, x[3])]
-    if len(found) != 2 or found[0][0] != found[1][0]:
+            piece.append((to, add(to, part.result.tensor_type.shape[d]), sub(of, to)))
+        pieces.add(tuple(piece))
+        store = store.dest.defining_op
+    if source is None or not isinstance(store, tensor.Empty) or source.tensor_type.shape != shape:
         return None
-    (axis, a, (a0, a1), n), (_, b, (b0, b1), _) = found
+    shifts = [shift({p[d] for p in pieces}, n) for d, n in enumerate(shape)]
+    if len(pieces) == 1 or len(pieces) != 2 ** sum(by != 0 for by in shifts) or None in shifts:
+        return None
+    by = [n for n in shifts if n is not None]
+    reason = why(op, "rolled by " + " and ".join(f"{-n} along axis {d}" for d, n in enumerate(by) if n))
+    reaches = tuple(
+        Reach((Near(d, n, n, 0, size, reason, reason, True),)) if n else near(d, 0, reason, size)
+        for d, (n, size) in enumerate(zip(by, shape))
+    )
+    return [Reads(((source, reaches),), (Margin(),) * len(shape))]
+
+
+def shift(parts: set[tuple[Dim, Dim, Dim]], n: Dim) -> int | None:
+    """How far behind are the places that are read along an axis of size `n`, by parts (begin, end, how far behind) that
+    fill it: the whole axis, or two parts that are exchanged."""
+    if parts == {(0, n, 0)}:
+        return 0
+    if len(parts) != 2:
+        return None
+    (a0, a1, a), (b0, b1, b) = parts
     covered = (a0, a1, b1) == (0, b0, n) or (b0, b1, a1) == (0, a0, n)
-    if not covered or sub(a, b) not in (n, neg(n)):
-        return None
     by = a if isinstance(a, int) else b
-    if not isinstance(by, int):
-        return None
-    reason = why(op, f"rolled by {-by} along axis {axis}")
-    reaches = [near(d, 0, reason, size) for d, size in enumerate(shape)]
-    reaches[axis] = Reach((Near(axis, by, by, 0, n, reason, reason, True),))
-    return [Reads(((parts[0].source, tuple(reaches)),), (Margin(),) * len(shape))]
+    return by if covered and sub(a, b) in (n, neg(n)) and isinstance(by, int) else None
 
 
 def border(op: Op, begin: Dim, end: Dim, size: Dim, axis: int) -> Margin:

@@ -11,7 +11,7 @@ from dataclasses import field
 
 from tracebuf.dask.flow import Flow, shape_of
 from tracebuf.dask.program import Program
-from tracebuf.dask.rules import NAMES
+from tracebuf.dask.rules import NAMES, folding
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import plain
 from tracebuf.ir.clone import clone_op
@@ -111,7 +111,7 @@ def fold_of(op: Op, cut: frozenset[Sym]) -> list[Fold] | None:
     found = []
     for out in op.out_uses:
         if isinstance(op, linalg.Generic):
-            combined = op.combiner(out)
+            combined = folding(op, out)
             name = NAMES.get(type(combined[0])) if combined is not None and not spec.ordered else None
         else:
             name = "add" if isinstance(op, linalg.Contraction) and not op.negative else None

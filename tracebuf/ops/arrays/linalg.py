@@ -272,15 +272,16 @@ class Generic(DestinationOp):
         ordered = self.attrs.get("ordered", False)
         return Spec(self.name, tuple(types), self.maps, self.iterators, self.n_ins, self.body, ordered)
 
-    def combiner(self, out: Use) -> tuple[Op, Value] | None:
-        """(the op that folds a new element into this out, the new element), where the body has that form."""
+    def combiner(self, out: Use, also: tuple[type[Op], ...] = ()) -> tuple[Op, Value] | None:
+        """(the op that folds a new element into this out, the new element), where the body has that form and the op is
+        one whose order is free, a sum, or one of `also`."""
         arg = self.body.args[out.index]
         op = self.body.terminator.operand(out.index - self.n_ins).defining_op
         if op is None or len(arg.uses) != 1 or next(iter(arg.uses)).op is not op or len(op.uses) != 2:
             return None
         others = [v for v in op.operands if v is not arg]
         alone = len(others) == 1 and len(op.result.uses) == 1
-        return (op, others[0]) if alone and isinstance(op, (arith.AddF, complex.Add, *ANY_ORDER)) else None
+        return (op, others[0]) if alone and isinstance(op, (arith.AddF, complex.Add, *ANY_ORDER, *also)) else None
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         shape = iteration_shape(self.maps, args, len(self.iterators))
