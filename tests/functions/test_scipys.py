@@ -315,6 +315,19 @@ def near(f: Any, g: Any, *args: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-3 if single else 1e-9, atol=1e-3 if single else 1e-12)
 
 
+def windowed(x, before, after):
+    size, origin = int(np.ceil(before) + np.ceil(after)), int(np.ceil(0.5 * (before - after)))
+    return nd.maximum_filter1d(x, size, mode="constant", origin=origin, cval=x.min()), nd.uniform_filter(x, size + 1)
+
+
+def test_windows_whose_sizes_are_computed() -> None:
+    x = np.sin(np.arange(30.0) ** 2)
+    for before, after in ((3.0, 2.5), (1.0, 4.0), (2.0, 2.0)):
+        agree(windowed, x, before, after)
+    with pytest.raises(ValueError, match="invalid origin"):
+        tracebuf.bufferize(lambda x, k: nd.minimum_filter1d(x, int(2 * k) + 1, origin=int(4 * k)))(x, 1.0)
+
+
 @pytest.mark.parametrize("name", one_in(2, LEAST_SQUARES))
 def test_least_squares(name: str) -> None:
     """There are residuals of a matrix of full rank with more rows than columns; of a vector they are a number."""

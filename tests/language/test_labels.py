@@ -173,6 +173,26 @@ def test_results_that_depend_on_the_path() -> None:
             agree(f, Y, Z, x)
 
 
+def test_an_argument_out_of_a_loop_is_the_argument() -> None:
+    for n in (0, 1, 3):
+        agree(last_bound, Y, Z, n)
+        agree(bound_while, Y, Z, n)
+
+
+def last_bound(y, z, n):
+    for _ in range(n):
+        y = z
+    return y
+
+
+def bound_while(y, z, n):
+    found = y
+    while n > 1:
+        found = z
+        n -= 1
+    return found, y, found == z
+
+
 def one_or_other(y, z, x):
     return y if x[0] > 0 else z
 

@@ -25,6 +25,7 @@ from tracebuf.testing.fuzz import (
     driver,
     exits,
     kinds,
+    labels,
     libraries,
     objects,
     peaks,
@@ -60,6 +61,11 @@ def test_programs_over_objects_climb_the_ladder(seed: int) -> None:
 @pytest.mark.parametrize("seed", slow_but(range(1), range(40)))
 def test_calls_in_turn_do_what_they_do_in_numpy(seed: int) -> None:
     check(calls.generate(random.Random(f"calls {seed}")))
+
+
+@pytest.mark.parametrize("seed", slow_but(range(1), range(30)))
+def test_programs_of_labels_climb_the_ladder(seed: int) -> None:
+    check(labels.generate(random.Random(f"labels {seed}")))
 
 
 @pytest.mark.parametrize("seed", slow_but(range(1), range(20)))

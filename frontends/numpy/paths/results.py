@@ -183,6 +183,21 @@ class Results:
             return self.chosen(found, lambda o, where: self.label(x, o, (*taken, *where)))
         if (leaf := self.label_arguments.get(found)) is not None:
             return ResultLeaf("argument", leaf)
+        if not is_label(found) and isinstance(codes := x.fields.get("codes"), ArrayRef):  # out of a loop
+            return self.label_of(x, found, identity(codes), taken)
+        return self.made_label(x, found, taken)
+
+    def label_of(self, x: Record, found: Any, codes: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of an array of text by the array that its codes are: an argument where they are that one's."""
+        if isinstance(codes, Cond):
+            return self.chosen(codes, lambda o, where: self.label_of(x, found, o, (*taken, *where)))
+        for y, leaf in self.label_arguments.items():
+            if y.fields["codes"] is codes:
+                return ResultLeaf("argument", leaf)
+        return self.made_label(x, found, taken)
+
+    def made_label(self, x: Record, found: Any, taken: ArmPath) -> ResultPlan:
+        """The plan of what is made of codes, the object `found`, with the contents of `x`."""
         if found not in self.labels:
             parts = [y.fields.get("codes") for y in (x, found) if is_label(y)]
             x = found if self.heap.outlives(found, self.r) else x

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 
 from tracebuf.testing import programs
-from tracebuf.testing.fuzz import calls, exits, libraries, lists, objects, peaks, talk, threads, untyped
+from tracebuf.testing.fuzz import calls, exits, labels, libraries, lists, objects, peaks, talk, threads, untyped
 from tracebuf.testing.programs import Program
 
 __all__ = ["KINDS", "WEIGHTS", "generate", "parsed"]
@@ -23,13 +23,14 @@ KINDS: dict[str, Callable[[random.Random], Program]] = {
     "exits": exits.generate,
     "peaks": peaks.generate,
     "lists": lists.generate,
+    "labels": labels.generate,
     "libraries": libraries.generate,
     "talk": talk.generate,
     "untyped": untyped.generate,
 }
 WEIGHTS: dict[str, float] = {
     "arrays": 10, "objects": 10, "calls": 2, "threads": 1, "exits": 0.1, "peaks": 0.5, "lists": 2,
-    "libraries": 2, "talk": 2, "untyped": 4,
+    "labels": 1, "libraries": 2, "talk": 2, "untyped": 4,
 }  # fmt: skip
 """How often each kind is drawn; a program of `exits` takes a process of its own, so a second or more."""
 

@@ -370,7 +370,8 @@ INPUT = like("input")
 row(FILTERS, "gaussian_filter gaussian_filter1d gaussian_laplace gaussian_gradient_magnitude", "input", INPUT,
     "sigma cval truncate", out="output")  # fmt: skip
 row(FILTERS, "uniform_filter uniform_filter1d median_filter minimum_filter maximum_filter minimum_filter1d "
-    "maximum_filter1d sobel prewitt laplace", "input footprint", INPUT, "cval", out="output")  # fmt: skip
+    "maximum_filter1d sobel prewitt laplace", "input footprint", INPUT, "cval size origin", out="output",
+    stand_ins={"origin": 0})  # fmt: skip
 row(FILTERS, "percentile_filter rank_filter", "input footprint", INPUT, "percentile cval", out="output")
 row(FILTERS, "convolve convolve1d correlate correlate1d", "input weights", INPUT, "cval", out="output")
 row(MORPHOLOGY, "binary_erosion binary_dilation binary_opening binary_closing", "input structure mask", INPUT)
