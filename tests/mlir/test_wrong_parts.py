@@ -1,0 +1,129 @@
+"""Text that mlir-opt refuses although each op has the operands of its class: `opt` answers with line, column and
+reason, and mlir-opt refuses it too, where it is installed."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from tests.mlir.oracle import MLIR_OPT, UNREGISTERED
+from tracebuf import mlir
+
+
+def program(args: list[str], op: str) -> str:
+    """A function with this one op (and what stands before it) in its third line."""
+    named = ", ".join(f"%{i}: {t}" for i, t in enumerate(args))
+    head = f'"func.func"() <{{function_type = ({", ".join(args)}) -> (), sym_name = "f"}}> ({{\n'
+    return f'{head}^bb0({named}):\n{op}\n"func.return"() : () -> ()\n}}) : () -> ()\n'
+
+
+def refused(text: str, said: str, line: int = 3) -> None:
+    with pytest.raises(mlir.ReadError) as caught:
+        mlir.read(text, "a.mlir")
+    assert str(caught.value).startswith(f"a.mlir:{line}:") and said in str(caught.value)
+    if MLIR_OPT:
+        run = subprocess.run([MLIR_OPT, "-", UNREGISTERED], input=text, capture_output=True, text=True)
+        assert run.returncode, text
+
+
+def accepted(text: str) -> None:
+    mlir.read(text, "a.mlir")
+    if MLIR_OPT:
+        run = subprocess.run([MLIR_OPT, "-", UNREGISTERED], input=text, capture_output=True, text=True)
+        assert not run.returncode, run.stderr
+
+
+def cut(op: str, numbers: tuple[int, int, int], source: str, result: str) -> tuple[list[str], str]:
+    """A slice of constants."""
+    parts = zip(("static_offsets", "static_sizes", "static_strides"), numbers)
+    attrs = ", ".join(f"{key} = array<i64: {n}>" for key, n in parts)
+    counts = "operandSegmentSizes = array<i32: 1, 0, 0, 0>"
+    return [source], f'%r = "{op}"(%0) <{{{counts}, {attrs}}}> : ({source}) -> {result}'
+
+
+INSERT = """%r = "tensor.insert_slice"(%0, %1) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>,
+ static_offsets = array<i64: 3>, static_sizes = array<i64: 2>, static_strides = array<i64: 1>}>
+ : (tensor<2xi32>, tensor<4xi32>) -> tensor<4xi32>"""
+EXPAND = """%r = "KIND.expand_shape"(%0) <{reassociation = [[0, 1]], static_output_shape = array<i64: 3, 3>}>
+ : (KIND<4xi32>) -> KIND<3x3xi32>"""
+COLLAPSE = '%r = "KIND.collapse_shape"(%0) <{reassociation = [[0, 1]]}> : (KIND<2x3xi32>) -> KIND<9xi32>'
+CONCAT = '%r = "tensor.concat"(%0, %0) <{{dim = 0 : i64}}> : (tensor<4x2xi32>, tensor<4x2xi32>) -> tensor<{}xi32>'
+
+
+@pytest.mark.parametrize(
+    ("args", "op", "said"),
+    [
+        (*cut("tensor.extract_slice", (3, 4, 1), "tensor<4xi32>", "tensor<4xi32>"), "its last element is 6, of 4"),
+        (*cut("tensor.extract_slice", (0, 4, 2), "tensor<4xi32>", "tensor<4xi32>"), "its last element is 6, of 4"),
+        (*cut("tensor.extract_slice", (-1, 2, 1), "tensor<4xi32>", "tensor<2xi32>"), "is negative"),
+        (*cut("tensor.extract_slice", (2**63 - 1, 2, 1), "tensor<4xi32>", "tensor<2xi32>"), "is out of the 4 elements"),
+        (*cut("memref.subview", (3, 2, 1), "memref<4xi32>", "memref<2xi32, strided<[1], offset: 3>>"), "is 4, of 4"),
+        (["tensor<2xi32>", "tensor<4xi32>"], INSERT, "its last element is 4, of 4"),
+        (["tensor<4xi32>"], EXPAND.replace("KIND", "tensor"), "4 elements along an axis are not the 9"),
+        (["memref<4xi32>"], EXPAND.replace("KIND", "memref"), "4 elements along an axis are not the 9"),
+        (["tensor<2x3xi32>"], COLLAPSE.replace("KIND", "tensor"), "9 elements along an axis are not the 6"),
+        (["memref<2x3xi32>"], COLLAPSE.replace("KIND", "memref"), "9 elements along an axis are not the 6"),
+        (["tensor<4x2xi32>"], CONCAT.format("9x2"), "the sizes along dimension 0 are 8 in sum"),
+        (["tensor<4x2xi32>"], CONCAT.format("8x3"), "the sizes [2, 2] along dimension 1 differ, or are not 3"),
+    ],
+)  # fmt: skip
+def test_what_constants_lead_out_of_is_refused(args: list[str], op: str, said: str) -> None:
+    refused(program(args, op), said)
+
+
+@pytest.mark.parametrize(
+    ("args", "op"),
+    [
+        cut("tensor.extract_slice", (1, 3, 1), "tensor<4xi32>", "tensor<3xi32>"),
+        cut("tensor.extract_slice", (3, 4, 1), "tensor<?xi32>", "tensor<4xi32>"),
+        cut("memref.subview", (1, 2, 2), "memref<4xi32>", "memref<2xi32, strided<[2], offset: 1>>"),
+        cut("memref.subview", (1, 2, 2), "memref<4xi32, strided<[?], offset: 5>>",
+            "memref<2xi32, strided<[?], offset: ?>>"),
+    ],
+)  # fmt: skip
+def test_slices_within_their_bounds_are_read(args: list[str], op: str) -> None:
+    accepted(program(args, op))
+
+
+LAYOUT = "memref<2xi32, strided<[{}], offset: {}>>"
+REINTERPRET = """%r = "memref.reinterpret_cast"(%0) <{{operandSegmentSizes = array<i32: {}>,
+ static_offsets = array<i64: {}>, static_sizes = array<i64: {}>, static_strides = array<i64: {}>}}> : (memref<4xi32>) -> {}"""
+
+
+@pytest.mark.parametrize(
+    ("args", "op", "said"),
+    [
+        (*cut("memref.subview", (1, 2, 1), "memref<4xi32>", "memref<2xi32>"), "the offset there is 1"),
+        (*cut("memref.subview", (0, 2, 2), "memref<4xi32>", LAYOUT.format(1, 0)), "the stride there is 2"),
+        (*cut("memref.subview", (1, 2, 1), LAYOUT.format(1, "?").replace("2", "4", 1), LAYOUT.format(1, 1)),
+         "the offset there is not known"),
+        (["memref<4xi32>"], REINTERPRET.format("1, 0, 0, 0", 0, 5, 1, "memref<4xi32>"), "sizes [5] and"),
+        (["memref<4xi32>"], REINTERPRET.format("1, 0, 0, 0", 1, 3, 1, "memref<3xi32>"), "offset 1, sizes"),
+        (["memref<4xi32>"], REINTERPRET.format("1, 0, 0, 0", 0, 4, 1, "memref<4xi64>"), "the elements of"),
+        (["memref<4xi32>"], REINTERPRET.format("2, 0, 0, 0", 0, 4, 1, "memref<4xi32>"), "operandSegmentSizes"),
+        (["memref<4xi32>"], REINTERPRET.format("1, 0, 0, 0", -4, 4, 1, "memref<4xi32, strided<[1], offset: -4>>"),
+         "is negative"),
+        (["memref<4xi32>"], '%r = "memref.cast"(%0) : (memref<4xi32>) -> memref<4xi32, strided<[2]>>',
+         "another layout"),
+        (["memref<4xi32>"], '%r = "memref.realloc"(%0) : (memref<4xi32>) -> memref<?xi32>', "0 sizes for"),
+        (["memref<4xi32>"], '%r = "memref.realloc"(%0) : (memref<4xi32>) -> memref<6xi64>', "the elements of"),
+        ([], '%r = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () '
+         "-> memref<4xi32, strided<[?], offset: ?>>", "0 strides and offsets"),
+        (["memref<4xi32>", "memref<4xi64>"], '"memref.copy"(%0, %1) : (memref<4xi32>, memref<4xi64>) -> ()',
+         "no source"),
+        (["memref<4xi32>", "memref<5xi32>"], '"memref.copy"(%0, %1) : (memref<4xi32>, memref<5xi32>) -> ()',
+         "no source"),
+        (["memref<4xi32>", "index"], '%r = "memref.load"(%0, %1) : (memref<4xi32>, index) -> i64', "is no i64"),
+        (["i64", "memref<4xi32>", "index"], '"memref.store"(%0, %1, %2) : (i64, memref<4xi32>, index) -> ()',
+         "is no i64"),
+        (["tensor<4xi32>", "index"], '%r = "tensor.extract"(%0, %1) : (tensor<4xi32>, index) -> i64', "is no i64"),
+        (["i64", "tensor<4xi32>", "index"],
+         '%r = "tensor.insert"(%0, %1, %2) : (i64, tensor<4xi32>, index) -> tensor<4xi32>', "is no i64"),
+        (["memref<4xi32>"], '%r = "bufferization.to_tensor"(%0) : (memref<4xi32>) -> tensor<5xi32>', "gives no"),
+        (["tensor<4xi32>"], '%r = "bufferization.to_buffer"(%0) : (tensor<4xi32>) -> memref<4xi64>', "gives no"),
+    ],
+)  # fmt: skip
+def test_types_that_others_do_not_give_are_refused(args: list[str], op: str, said: str) -> None:
+    lines = program(args, op)
+    refused(lines, said)
