@@ -88,7 +88,8 @@ def test_slices_within_their_bounds_are_read(args: list[str], op: str) -> None:
 
 LAYOUT = "memref<2xi32, strided<[{}], offset: {}>>"
 REINTERPRET = """%r = "memref.reinterpret_cast"(%0) <{{operandSegmentSizes = array<i32: {}>,
- static_offsets = array<i64: {}>, static_sizes = array<i64: {}>, static_strides = array<i64: {}>}}> : (memref<4xi32>) -> {}"""
+ static_offsets = array<i64: {}>, static_sizes = array<i64: {}>, static_strides = array<i64: {}>}}>
+ : (memref<4xi32>) -> {}"""
 
 
 @pytest.mark.parametrize(
@@ -127,3 +128,87 @@ REINTERPRET = """%r = "memref.reinterpret_cast"(%0) <{{operandSegmentSizes = arr
 def test_types_that_others_do_not_give_are_refused(args: list[str], op: str, said: str) -> None:
     lines = program(args, op)
     refused(lines, said)
+
+
+def constant(value: str, type: str) -> str:
+    return program([], f'%c = "arith.constant"() <{{value = {value}}}> : () -> {type}')
+
+
+@pytest.mark.parametrize(
+    ("value", "type", "said"),
+    [
+        ("300 : i8", "i8", "`300` is out of the range of i8"),
+        ("-129 : i8", "i8", "`-129` is out of the range of i8"),
+        ("0x1FF : i8", "i8", "out of the range"),
+        ("99999999999999999999999 : index", "index", "out of the range of index"),
+        ("300 : i32", "i8", "`300 : i32` is no i8"),
+        ("5 : i8", "i32", "`5 : i8` is no i32"),
+        ("2 : i64", "i1", "`2 : i64` is no i1"),
+        ("true", "index", "`true` is no index"),
+        ("1.0 : f32", "f64", "`1.0 : f32` is no f64"),
+        ("1 : tensor<4xi32>", "i32", "a number is no tensor<4xi32>"),
+        ("dense<[99999999999, 1]> : tensor<2xi32>", "tensor<2xi32>", "`99999999999` is out of the range of i32"),
+        ("dense<-129> : tensor<2xi8>", "tensor<2xi8>", "`-129` is out of the range of i8"),
+        ("dense<2> : tensor<2xi1>", "tensor<2xi1>", "`2` is out of the range of i1"),
+        ("dense<[1, 2, 3]> : tensor<2xi32>", "tensor<2xi32>", "the elements of shape [3] do not fit tensor<2xi32>"),
+        ("dense<[[1, 2], [3]]> : tensor<2x2xi32>", "tensor<2x2xi32>", "the lists of elements differ in length"),
+        ("dense<[1, 2]> : tensor<2xi32>", "tensor<2xi64>", "is no tensor<2xi64>"),
+        ("dense<1.5> : tensor<2xi32>", "tensor<2xi32>", "`1.5` is no i32"),
+        ("dense<1> : tensor<2xf32>", "tensor<2xf32>", "`1` is no f32"),
+        ("dense<true> : tensor<2xi8>", "tensor<2xi8>", "`true` is no i8"),
+        ("dense<1> : tensor<?xi32>", "tensor<?xi32>", "constant sizes"),
+        ("dense<[1, 2]> : complex<f64>", "tensor<2xi32>", "constant sizes"),
+    ],
+)
+def test_constants_out_of_their_type_are_refused(value: str, type: str, said: str) -> None:
+    refused(constant(value, type), said)
+
+
+@pytest.mark.parametrize(
+    ("value", "type"),
+    [
+        ("255 : i8", "i8"), ("-128 : i8", "i8"), ("true", "i1"), ("1 : i1", "i1"), ("7", "i64"), ("1.5", "f64"),
+        ("0xFF : i8", "i8"), ("dense<[]> : tensor<0xi32>", "tensor<0xi32>"),
+        ("dense<> : tensor<0x2xi32>", "tensor<0x2xi32>"),
+        ("dense<[[-1, 255], [0x0F, 0]]> : tensor<2x2xi8>", "tensor<2x2xi8>"),
+        ("dense<[true, false]> : tensor<2xi1>", "tensor<2xi1>"),
+        ("dense<[1.0, 0x7FC00000, -2.0e3]> : tensor<3xf32>", "tensor<3xf32>"),
+        ("dense<[(1.0, 2.0), (0.0, 1.0)]> : tensor<2xcomplex<f32>>", "tensor<2xcomplex<f32>>"),
+        ('dense<"0x0100000002000000"> : tensor<2xi32>', "tensor<2xi32>"),
+        ("dense<1> : vector<4xi32>", "vector<4xi32>"), ("dense<5> : tensor<i32>", "tensor<i32>"),
+        ("dense<1> : tensor<2xi7>", "tensor<2xi7>"), ("dense<[1, -1]> : tensor<2xindex>", "tensor<2xindex>"),
+    ],
+)  # fmt: skip
+def test_constants_of_their_type_are_read(value: str, type: str) -> None:
+    accepted(constant(value, type))
+
+
+GENERIC = """%r = "linalg.generic"(%0, %1) <{{indexing_maps = [{}, affine_map<(d0) -> (d0)>],
+ iterator_types = [{}], operandSegmentSizes = array<i32: 1, 1>}}> ({{
+^bb0(%x: i32, %y: i32):
+  "linalg.yield"(%x) : (i32) -> ()
+}}) : (tensor<4xi32>, tensor<{}xi32>) -> tensor<{}xi32>"""
+PARALLEL = "#linalg.iterator_type<parallel>"
+
+
+@pytest.mark.parametrize(
+    ("map", "kind", "size", "said"),
+    [
+        ("affine_map<(d0) -> (d1)>", PARALLEL, 4, "`d1` is not declared"),
+        ("affine_map<(d0) -> (d-1)>", PARALLEL, 4, "`d` is not declared"),
+        ("affine_map<(d0) -> (d0 floordiv 0)>", PARALLEL, 4, "division by zero"),
+        ("affine_map<(d0) -> (d0)>", PARALLEL, 5, "sizes 4 and 5"),
+        ("affine_map<(d0) -> (d0)>", '"foo"', 4, "`foo` is no kind of loop"),
+    ],
+)
+def test_maps_and_shapes_of_structured_ops(map: str, kind: str, size: int, said: str) -> None:
+    refused(program(["tensor<4xi32>", f"tensor<{size}xi32>"], GENERIC.format(map, kind, size, size)), said)
+
+
+def test_axes_that_are_no_permutation_are_refused() -> None:
+    kind = "tensor<2x3xi32>"
+    op = f"""%r = "linalg.transpose"(%0, %1) <{{permutation = array<i64: 0, 0>}}> ({{
+^bb0(%x: i32, %y: i32):
+  "linalg.yield"(%x) : (i32) -> ()
+}}) : ({kind}, {kind}) -> {kind}"""
+    refused(program([kind, kind], op), "do not say which loops")
