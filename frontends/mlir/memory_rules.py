@@ -12,7 +12,15 @@ from math import prod
 
 from tracebuf.ir.attributes import dynamic_integers
 from tracebuf.ir.core import Op
-from tracebuf.ir.types import MemRefType, ShapedType, Type, UnrankedMemRefType, UnrankedTensorType, same_type
+from tracebuf.ir.types import (
+    MemRefType,
+    ShapedType,
+    Type,
+    UnrankedMemRefType,
+    UnrankedTensorType,
+    VectorType,
+    same_type,
+)
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.made import Concat
 from tracebuf.ops.memory.memref import Subview
@@ -24,7 +32,7 @@ GEOMETRY = ("static_offsets", "static_sizes", "static_strides")
 
 def element(type: Type) -> Type:
     """The type of the elements; of a scalar the type itself."""
-    shaped = isinstance(type, (ShapedType, UnrankedTensorType, UnrankedMemRefType))
+    shaped = isinstance(type, (ShapedType, UnrankedTensorType, UnrankedMemRefType, VectorType))
     return type.element if shaped else type  # type: ignore[union-attr]
 
 

@@ -3,7 +3,7 @@ MLIR counterpart: the traits and verifiers of ODS."""
 
 from __future__ import annotations
 
-from tracebuf.frontends.mlir import memory_rules
+from tracebuf.frontends.mlir import memory_rules, number_rules
 from tracebuf.ir.core import Op
 from tracebuf.ir.types import ShapedType
 from tracebuf.ops.arrays.linalg import Generic
@@ -34,7 +34,7 @@ def structured(op: Op) -> str:
     return ""
 
 
-RULES = memory_rules.RULES
+RULES = memory_rules.RULES | number_rules.RULES
 
 
 def problem(op: Op) -> str:

@@ -212,3 +212,74 @@ def test_axes_that_are_no_permutation_are_refused() -> None:
   "linalg.yield"(%x) : (i32) -> ()
 }}) : ({kind}, {kind}) -> {kind}"""
     refused(program([kind, kind], op), "do not say which loops")
+
+
+def scalar_op(name: str, inputs: str, result: str) -> str:
+    args = inputs.split(", ")
+    attrs = " <{predicate = 0 : i64}>" if "cmp" in name else ""
+    used = ", ".join(f"%{i}" for i in range(len(args)))
+    return program(args, f'%r = "{name}"({used}){attrs} : ({inputs}) -> {result}')
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "result", "said"),
+    [
+        ("arith.addi", "i32, i64", "i32", "are of one type, not of i32, i64, i32"),
+        ("arith.addi", "i32, i32", "i64", "are of one type"),
+        ("arith.addi", "f32, f32", "f32", "of the kind integer or index, which f32 is not"),
+        ("arith.addi", "memref<4xi32>, memref<4xi32>", "memref<4xi32>", "which memref<4xi32> is not"),
+        ("arith.addi", "tensor<4xi32>, tensor<5xi32>", "tensor<4xi32>", "are of one type"),
+        ("arith.addi", "none, none", "none", "which none is not"),
+        ("arith.addi", "si32, si32", "si32", "which si32 is not"),
+        ("arith.shli", "i32, i8", "i32", "are of one type"),
+        ("arith.divsi", "f32, f32", "f32", "which f32 is not"),
+        ("arith.andi", "f64, f64", "f64", "which f64 is not"),
+        ("arith.muli", "memref<4xi32>, index", "index", "which memref<4xi32> is not"),
+        ("arith.addf", "i32, i32", "i32", "of the kind float, which i32 is not"),
+        ("arith.maximumf", "i32, i32", "i32", "which i32 is not"),
+        ("arith.negf", "i32", "i32", "which i32 is not"),
+        ("math.absf", "i32", "i32", "which i32 is not"),
+        ("math.absi", "f32", "f32", "which f32 is not"),
+        ("math.sqrt", "f32", "f64", "are of one type"),
+        ("math.atan2", "i32, i32", "i32", "which i32 is not"),
+        ("index.add", "i32, i32", "i32", "of the kind index"),
+        ("arith.cmpi", "i32, i32", "i32", "of i32 it gives i1"),
+        ("arith.cmpi", "tensor<4xi32>, tensor<4xi32>", "i1", "it gives i1 of that shape"),
+        ("arith.cmpf", "i32, i32", "i1", "which i32 is not"),
+        ("arith.extsi", "i32", "i8", "its result is wider"),
+        ("arith.extsi", "i32", "i32", "its result is wider"),
+        ("arith.extui", "f32", "f64", "it makes integer of integer"),
+        ("arith.trunci", "i8", "i32", "its result is narrower"),
+        ("arith.extf", "f64", "f32", "its result is wider"),
+        ("arith.truncf", "f64", "i32", "it makes float of float"),
+        ("arith.sitofp", "f32", "f64", "it makes float of integer"),
+        ("arith.fptosi", "i32", "i32", "it makes integer of float"),
+        ("arith.index_cast", "i32", "i64", "between index and integers"),
+        ("arith.index_cast", "index", "index", "between index and integers"),
+        ("index.castu", "i32", "i64", "between index and integers"),
+        ("arith.bitcast", "f32", "i64", "f32 gives no i64"),
+        ("arith.bitcast", "index", "i64", "index gives no i64"),
+        ("arith.select", "i32, i32, i32", "i32", "its condition is i1"),
+        ("arith.select", "i1, tensor<4xi32>, tensor<5xi32>", "tensor<4xi32>", "between values of one type"),
+    ],
+)
+def test_types_of_ops_on_numbers(name: str, inputs: str, result: str, said: str) -> None:
+    refused(scalar_op(name, inputs, result), said)
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs", "result"),
+    [
+        ("arith.addi", "i7, i7", "i7"), ("arith.addi", "index, index", "index"),
+        ("arith.addi", "tensor<4xi32>, tensor<?xi32>", "tensor<4xi32>"), ("arith.addf", "bf16, bf16", "bf16"),
+        ("arith.addf", "vector<4xf32>, vector<4xf32>", "vector<4xf32>"),
+        ("arith.cmpi", "tensor<4xi32>, tensor<4xi32>", "tensor<4xi1>"),
+        ("arith.select", "tensor<4xi1>, tensor<4xi32>, tensor<4xi32>", "tensor<4xi32>"),
+        ("arith.select", "i1, memref<4xi32>, memref<4xi32>", "memref<4xi32>"),
+        ("arith.index_cast", "tensor<4xindex>", "tensor<4xi32>"), ("arith.bitcast", "tensor<4xf32>", "tensor<4xi32>"),
+        ("arith.extf", "bf16", "f32"), ("arith.trunci", "i64", "i1"), ("arith.extf", "f8E4M3FN", "f32"),
+        ("math.fma", "f32, f32, f32", "f32"), ("math.isnan", "f32", "i1"),
+    ],
+)  # fmt: skip
+def test_types_that_ops_on_numbers_take(name: str, inputs: str, result: str) -> None:
+    accepted(scalar_op(name, inputs, result))
