@@ -68,6 +68,9 @@ def main(argv: Sequence[str]) -> int:
     except (UsageError, OSError) as e:
         print(f"error: {e}", file=sys.stderr)
         return 1
+    except UnicodeDecodeError as e:
+        print(f"{command.file}:{e.object.count(10, 0, e.start) + 1}:1: error: the text is no UTF-8", file=sys.stderr)
+        return 1
     printed, failed = [], False
     for part in mlir.parts(text) if "split" in command.flags else [text]:
         try:
@@ -76,8 +79,12 @@ def main(argv: Sequence[str]) -> int:
             failed = True
             printed.append("")
             print(message(e), file=sys.stderr)
-    if any(printed):
-        write(command, "// -----\n".join(printed))
+    try:
+        if any(printed):
+            write(command, "// -----\n".join(printed))
+    except OSError as e:
+        print(f"error: {e}", file=sys.stderr)
+        return 1
     return int(failed)
 
 

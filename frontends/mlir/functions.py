@@ -15,6 +15,8 @@ from tracebuf.ops.control.func import Return
 def func_of(form: Form, symbols: Mapping[Sym, Value]) -> Func:
     """The function; its attributes other than name and types are kept as they are."""
     form.expect(operands=0, results=0, regions=1)
+    if (named := form.attrs.get("sym_name")) is not None and not named.text.startswith('"'):
+        raise FormError("func.func: `sym_name` is no text")
     name = form.take("sym_name", kind=str)
     signature = form.attrs.pop("function_type", None)
     if signature is None or not isinstance(signature.value, tuple):

@@ -17,6 +17,7 @@ from tracebuf.frontends.mlir.functions import func_of, module_of
 from tracebuf.frontends.mlir.lexer import Tokens
 from tracebuf.frontends.mlir.rules import problem
 from tracebuf.frontends.mlir.sizes import Later, Sizes
+from tracebuf.frontends.mlir.structure_rules import symbols
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Form, FormError, Op, Region, Value
 from tracebuf.ir.func import Func, Module
@@ -57,7 +58,7 @@ class Parser(AttributeParser):
         super().__init__(tokens)
         self.scopes: list[_Scope] = []
         self.blocks: list[dict[str, tuple[Block, int]]] = []
-        self.tokens_of: dict[Op, int] = {}
+        self.tokens_of: dict[Item, int] = {}
 
     # -- structure
     def module(self) -> Module:
@@ -107,7 +108,9 @@ class Parser(AttributeParser):
         return items
 
     def _check_calls(self, items: list[Item]) -> None:
-        """What is called is a function of the module."""
+        """What is called is a function of the module; a name stands for one thing."""
+        for item, wrong in symbols(items):
+            raise self.error(wrong, self.tokens_of[item])
         funcs = {f.name: f for f in items if isinstance(f, Func)}
         for op in (op for f in funcs.values() for op in f.walk() if op.name == "func.call"):
             callee = funcs.get(op.attrs["callee"])
@@ -235,8 +238,8 @@ class Parser(AttributeParser):
         scope.sizes.certain = scope.entry and len(scope.regions) == 2
         form = Form(name, values, types, attrs, regions, successors, loc, self.scopes[-1].sizes)
         item = self._guarded(token, lambda: self._item(form, items if module else None, inner if in_module else None))
+        self.tokens_of[item] = token
         if isinstance(item, Op):
-            self.tokens_of[item] = token
             self._define_results(left, item, token)
         elif left:
             raise self.error(f"`{name}` has no results", token)

@@ -3,7 +3,7 @@ MLIR counterpart: the traits and verifiers of ODS."""
 
 from __future__ import annotations
 
-from tracebuf.frontends.mlir import memory_rules, number_rules
+from tracebuf.frontends.mlir import memory_rules, number_rules, structure_rules
 from tracebuf.ir.core import Op
 from tracebuf.ir.types import ShapedType
 from tracebuf.ops.arrays.linalg import Generic
@@ -34,12 +34,12 @@ def structured(op: Op) -> str:
     return ""
 
 
-RULES = memory_rules.RULES | number_rules.RULES
+RULES = memory_rules.RULES | number_rules.RULES | structure_rules.RULES
 
 
 def problem(op: Op) -> str:
     """What is wrong, or the empty string."""
-    if op.name not in Op.registry:
-        return ""
+    if (found := structure_rules.any_op(op)) or op.name not in Op.registry:
+        return found
     rule = RULES.get(op.name)
     return rule(op) if rule is not None else structured(op) if op.name.startswith("linalg.") else ""

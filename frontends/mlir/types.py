@@ -29,6 +29,8 @@ _SHAPED = re.compile(r"(tensor|memref|vector)\s*<(.*)>", re.DOTALL)
 _SIZES = re.compile(r"\s*((?:(?:\?|\d+|\[\d+\])\s*x\s*)*)(.*)", re.DOTALL)
 _SIZE = re.compile(r"(\[?)(\?|\d+)")
 _STRIDED = re.compile(r"strided<\s*\[([-\d?,\s]*)\]\s*(?:,\s*offset\s*:\s*(-?\d+|\?)\s*)?>")
+_INTEGER = re.compile(r"[su]?i(\d+)")
+_NO_ELEMENT = re.compile(r"\s*(?:memref|tensor|tuple)\s*<|\s*none\s*$|\s*\(")
 _SCALAR = re.compile(
     r"(?:[su]?i\d+|b?f16|tf32|f32|f64|f80|f128|f\d+E\d+M\d+\w*|index|none|![\w$.-]+(?:<.*>)?"
     r"|(?:complex|tuple)\s*<.*>|\(.*\)\s*->.*)",
@@ -68,10 +70,14 @@ def _read(text: str) -> Type:
     match = _SIZES.fullmatch(body)
     assert match is not None
     shape = tuple(None if n == "?" else int(n) for bracket, n in _SIZE.findall(match[1]))
+    if any(n is not None and n >= 2**63 for n in shape):
+        raise BadType(f"a size in `{text}` is out of range")
     if "[" in match[1]:
         raise BadType("a scalable size stands in vectors only")
     element = _element(match[2])
     if kind == "tensor":
+        if _NO_ELEMENT.match(match[2]):
+            raise BadType(f"`{match[2].strip()}` is no type of a tensor's elements")
         if len(rest) > 1:
             raise BadType("a tensor type has one encoding")
         return TensorType(shape, element, *rest)  # type: ignore[arg-type]
@@ -81,6 +87,8 @@ def _read(text: str) -> Type:
 def _scalar(text: str) -> ScalarType:
     if not _SCALAR.fullmatch(text):
         raise BadType(f"`{text}` is no type" if text else "a type is expected")
+    if (integer := _INTEGER.fullmatch(text)) and int(integer[1]) >= 2**24:
+        raise BadType(f"`{text}` has too many bits")
     return ScalarType(text, exact=text.startswith("ui"))
 
 
@@ -95,6 +103,8 @@ def _vector(body: str, more: list[str]) -> VectorType:
     sizes = _SIZE.findall(match[1])
     if more or any(n == "?" for _, n in sizes):
         raise BadType("a vector has constant sizes and an element type")
+    if any(int(n) == 0 for _, n in sizes):
+        raise BadType("the sizes of a vector are positive")
     scalable = tuple(d for d, (bracket, _) in enumerate(sizes) if bracket)
     return VectorType(tuple(int(n) for _, n in sizes), _element(match[2]), scalable)
 

@@ -71,8 +71,8 @@ def judge(seeds: list[str]) -> int:
 
 @pytest.mark.slow
 def test_malformed_text_is_answered_with_its_place_and_a_reason() -> None:
-    fine = judge([f"few-{i}" for i in range(200)])
-    assert 20 <= fine < 150
+    fine = judge([f"few-{i}" for i in range(300)])
+    assert 20 <= fine < 150  # some are programs still
 
 
 @pytest.mark.slow

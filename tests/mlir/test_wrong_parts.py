@@ -4,11 +4,13 @@ reason, and mlir-opt refuses it too, where it is installed."""
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.mlir.oracle import MLIR_OPT, UNREGISTERED
-from tracebuf import mlir
+from tracebuf import mlir, opt
+from tracebuf.frontends.mlir.structure_rules import OTHERS
 
 
 def program(args: list[str], op: str) -> str:
@@ -283,3 +285,114 @@ def test_types_of_ops_on_numbers(name: str, inputs: str, result: str, said: str)
 )  # fmt: skip
 def test_types_that_ops_on_numbers_take(name: str, inputs: str, result: str) -> None:
     accepted(scalar_op(name, inputs, result))
+
+
+LOOP = """"scf.for"(%0, %0, %0) ({{
+^bb0(%i: {0}):
+  "scf.yield"() : () -> ()
+}}) : ({1}, {1}, {1}) -> ()"""
+CARRY = """%r = "scf.for"(%0, %0, %0, %1) ({
+^bb0(%i: index, %x: tensor<?xi32>):
+  "scf.yield"(%x) : (tensor<?xi32>) -> ()
+}) : (index, index, index, tensor<4xi32>) -> tensor<4xi32>"""
+PUT = """"tensor.parallel_insert_slice"(%0, %0) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 0>,
+ static_offsets = array<i64: 0>, static_sizes = array<i64: 4>, static_strides = array<i64: 1>}>
+ : (tensor<4xi32>, tensor<4xi32>) -> ()"""
+
+
+@pytest.mark.parametrize(
+    ("args", "op", "said"),
+    [
+        (["f32"], LOOP.format("f32", "f32"), "not f32"),
+        (["index"], LOOP.format("i32", "index"), "its induction variable is i32"),
+        (["index", "tensor<4xi32>"], CARRY, "it carries tensor<4xi32> as tensor<?xi32>"),
+        (["i32"], '%r = "arith.foo"(%0) : (i32) -> i32', "MLIR 22 has no such op"),
+        (["memref<4xi32>"], '"memref.frob"(%0) : (memref<4xi32>) -> ()', "MLIR 22 has no such op"),
+        ([], '%r = "linalg.nosuch"() : () -> index', "MLIR 22 has no such op"),
+        (["tensor<4xi32>"], PUT, "in scf.forall.in_parallel only"),
+        ([], '%r = "builtin.module"() : () -> i32', "0 regions where 1 should be"),
+        ([], '%r = "func.func"() <{value = 0 : i32}> : () -> i32', "0 regions where 1 should be"),
+        ([], '%r = "memref.get_global"() <{name = @g}> : () -> memref<4xi32>', "no memref.global `g`"),
+        ([], '%r = "memref.get_global"() <{name = 0 : i64}> : () -> memref<4xi32>', "is no symbol"),
+        ([], '%r = "memref.alloc"() <{operandSegmentSizes = array<i64: 0, 0>}> : () -> memref<4xi32>', "array<i32>"),
+        ([], '%r = "a.b"() : () -> tensor<99999999999999999999xi32>', "is out of range"),
+        ([], '%r = "a.b"() : () -> i99999999999', "too many bits"),
+        ([], '%r = "a.b"() : () -> vector<0xi32>', "are positive"),
+        ([], '%r = "a.b"() : () -> tensor<4xmemref<4xi32>>', "is no type of a tensor's elements"),
+    ],
+)
+def test_structure_that_mlir_has_not_is_refused(args: list[str], op: str, said: str) -> None:
+    refused(program(args, op), said)
+
+
+EMPTY = '"func.func"() <{function_type = () -> (), sym_name = NAME}> ({\n"func.return"() : () -> ()\n}) : () -> ()\n'
+GLOBAL = '"memref.global"() <{constant, initial_value = dense<1> : tensor<4xi32>, sym_name = "g"TYPE}> : () -> ()\n'
+GET = program([], '%r = "memref.get_global"() <{name = @g}> : () -> memref<5xi32>')
+BLOCKS = """"func.func"() <{{function_type = (i1, i32) -> (), sym_name = "f"}}> ({{
+^bb0(%c: i1, %a: i32):
+{0}
+^bb1(%x: i32):
+{1}
+^bb2:
+"func.return"() : () -> ()
+}}) : () -> ()
+"""
+RETURN = '"func.return"() : () -> ()'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (EMPTY.replace("NAME", '"f"') * 2, 4, "the name `f` is given twice"),
+        (EMPTY.replace("NAME", "affine_map<(d0) -> (d0)>"), 1, "`sym_name` is no text"),
+        (GLOBAL.replace("TYPE", ""), 1, "its `type` is no memref"),
+        (GLOBAL.replace("TYPE", ", type = none"), 1, "its `type` is no memref"),
+        (GLOBAL.replace("TYPE", ", type = memref<5xi32>"), 1, "its elements are tensor<4xi32>"),
+        (GLOBAL.replace("TYPE", ", type = memref<4xi32>") + GET, 4, "`g` is of type memref<4xi32>, not memref<5xi32>"),
+        (BLOCKS.format('"linalg.yield"(%c)[^bb2] : (i1) -> ()', RETURN), 3, "1 successors where none should be"),
+        (BLOCKS.format('"cf.br"(%a)[^bb1] : (i32) -> ()', '"cf.br"(%c, %x)[^bb0] : (i1, i32) -> ()'), 5,
+         "the first block of its region"),
+        (BLOCKS.format('"cf.cond_br"(%c, %a)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 0, 1>}>'
+                       " : (i1, i32) -> ()", RETURN), 3, "0 values for the first block"),
+    ],
+)  # fmt: skip
+def test_names_and_ways_that_are_wrong_are_refused(text: str, line: int, said: str) -> None:
+    refused(text, said, line)
+
+
+def test_every_op_of_a_known_dialect_is_one_of_mlirs() -> None:
+    if not MLIR_OPT:
+        pytest.skip("mlir-opt-22 is not installed")
+    names = [f"{dialect}.{name}" for dialect, found in OTHERS.items() for name in found.split()]
+    text = "\n// -----\n".join(f'"{name}"() : () -> ()' for name in names)
+    command = [MLIR_OPT, "-", UNREGISTERED, "-split-input-file"]
+    run = subprocess.run(command, input=text, capture_output=True, text=True)
+    assert "unregistered operation" not in run.stderr and "error" in run.stderr
+
+
+DIM = """%c = "arith.constant"() <{{value = {} : index}}> : () -> index
+%r = "KIND.dim"(%0, %c) : (KIND<4x?xi32>, index) -> index"""
+
+
+@pytest.mark.parametrize("kind", ["memref", "tensor"])
+@pytest.mark.parametrize("dim", [2, -1])
+@pytest.mark.parametrize("flag", ["-canonicalize", "-cse", "-one-shot-bufferize=bufferize-function-boundaries"])
+def test_the_size_of_a_dimension_that_is_not_there_is_left_alone(kind: str, dim: int, flag: str) -> None:
+    text = program([f"{kind}<4x?xi32>"], DIM.format(dim).replace("KIND", kind) + '\n"a.b"(%r) : (index) -> ()')
+    flags = f"{flag} allow-unknown-ops" if "shot" in flag else flag
+    assert "dim" in opt.run(opt.parse(["-", flags]), text, "a.mlir")
+
+
+def test_a_block_may_end_in_an_op_that_is_not_registered() -> None:
+    text = program([], '"a.b"() : () -> ()').replace(f"{RETURN}\n", "")
+    for flag in ("-canonicalize", "-cse"):
+        assert '"a.b"' in opt.run(opt.parse(["-", flag]), text, "a.mlir")
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.mlir").write_bytes(b"// a\n\xff\xfe")
+    assert opt.main([str(tmp_path / "a.mlir")]) == 1
+    assert "a.mlir:2:1: error: the text is no UTF-8" in capsys.readouterr().err
+    (tmp_path / "b.mlir").write_text(EMPTY.replace("NAME", '"f"'))
+    assert opt.main([str(tmp_path / "b.mlir"), "-o", str(tmp_path / "none" / "c.mlir")]) == 1
+    assert "error: " in capsys.readouterr().err

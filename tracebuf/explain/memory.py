@@ -365,8 +365,8 @@ class Paths:
         if isinstance(op, arith.Constant):
             value = op.attrs["value"]
             return value if isinstance(value, bool | int) else None
-        if isinstance(op, memref.Dim) and isinstance(op.attrs["dim"], int):
-            n = self.amount(op.operand(0).memref_type.shape[op.attrs["dim"]], path, op)
+        if isinstance(op, memref.Dim) and (dim := memref.dimension(op)) is not None:
+            n = self.amount(op.operand(0).memref_type.shape[dim], path, op)
             if n.unknown:
                 return None
             return n.size if n.exact else self.number_of(op, Bound(0, n.size))

@@ -598,6 +598,8 @@ class Form:
 
     def segments(self, n: int) -> list[list[Value]]:
         """The operands in the `n` groups that `operandSegmentSizes` tells."""
+        if (told := self.attrs.get("operandSegmentSizes")) is not None and not told.text.startswith("array<i32"):
+            raise FormError(f"{self.name}: operandSegmentSizes are an array<i32>, not {told}")
         sizes: Sequence[int] = self.take("operandSegmentSizes", kind=list)
         if len(sizes) != n or sum(sizes) != len(self.operands) or min(sizes) < 0:
             raise FormError(f"{self.name}: operandSegmentSizes {list(sizes)} do not fit {len(self.operands)} operands")

@@ -16,6 +16,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import bufferization, linalg, made, tensor
 from tracebuf.ops.control import scf
+from tracebuf.ops.memory.memref import dimension
 from tracebuf.ops.scalars import arith
 
 _AFFINE = {"arith.addi": add, "arith.subi": sub, "arith.muli": mul, "arith.floordivsi": floordiv}
@@ -81,10 +82,10 @@ class Bounds:
             return lower if rounds == 1 else None
         if isinstance(op, arith.Constant) and isinstance(number := op.attrs["value"], int):
             return number
-        if isinstance(op, tensor.Dim) and op.attrs["dim"] is not None and isinstance(op.operand(0).type, TensorType):
-            size = op.operand(0).tensor_type.shape[op.attrs["dim"]]
+        if isinstance(op, tensor.Dim) and (dim := dimension(op)) is not None:
+            size = op.operand(0).tensor_type.shape[dim]
             named = None if isinstance(size, int) else self._name_of(size)
-            return None if named is value else self.size(op.operand(0), op.attrs["dim"])
+            return None if named is value else self.size(op.operand(0), dim)
         if op is None or (function := _AFFINE.get(op.name)) is None:
             return None
         a, b = (self.value(v) for v in op.operands)

@@ -12,9 +12,9 @@ from tracebuf.analysis.one_shot.bounds import Bounds
 from tracebuf.ir.core import Mixed, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.arrays.tensor import SliceOp
+from tracebuf.ops.memory.memref import dimension
 from tracebuf.ops.scalars import arith
 
 
@@ -45,11 +45,9 @@ class Indices:
         op = value.defining_op
         if isinstance(op, arith.Constant) and isinstance(number := op.attrs["value"], int):
             return number
-        if isinstance(op, tensor.Dim) and op.attrs["dim"] is not None:
-            type_ = op.operand(0).type
-            if isinstance(type_, TensorType):
-                size: Dim = type_.shape[op.attrs["dim"]]
-                return size
+        if isinstance(op, tensor.Dim) and (dim := dimension(op)) is not None:
+            size: Dim = op.operand(0).tensor_type.shape[dim]
+            return size
         if op is not None and (function := _ARITHMETIC.get(op.name)) is not None and len(op.uses) == 2:
             a, b = (self.of(v) for v in op.operands)
             return function(a, b)

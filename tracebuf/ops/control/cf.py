@@ -134,6 +134,11 @@ class CondBranch(BranchOp):
         attrs = {"n_then": len(then_args)}
         return cls([condition, *then_args, *else_args], [], loc, attrs, successors=[then, orelse])
 
+    def verify(self) -> None:
+        super().verify()
+        if self.n_then != len(self.successors[0].args):
+            raise InternalError(f"{self.name}: {self.n_then} values for the first block, not for all of its arguments")
+
     @property
     def n_then(self) -> int:
         n: int = self.attrs["n_then"]

@@ -218,6 +218,13 @@ def dim_of_form(cls: type[Op], form: Form) -> Op:
     return cls.rebuilt(form.operands, form.result_types, form.loc, attrs)
 
 
+def dimension(op: Op) -> int | None:
+    """The dimension that a dim op asks for, where it is constant and one of its source's; to ask for another one is
+    undefined behaviour in MLIR, and nothing follows from it."""
+    dim, source = op.attrs["dim"], op.operand(0).type
+    return dim if isinstance(dim, int) and isinstance(source, ShapedType) and 0 <= dim < source.rank else None
+
+
 class Rank(Op):
     """`memref.rank`: the number of dimensions. operands: source memref; results: 1 index."""
 

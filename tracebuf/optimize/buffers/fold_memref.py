@@ -162,8 +162,8 @@ def _fold_views(block: Block) -> dict[Value, Value]:
             value: Mixed | None = seen.get(key)
             if isinstance(op, memref.Cast) and op.result.type == op.operand(0).type:
                 value = op.operand(0)
-            if value is None and isinstance(op, memref.Dim):
-                value = known_size(op.operand(0), op.attrs["dim"])
+            if value is None and isinstance(op, memref.Dim) and (dim := memref.dimension(op)) is not None:
+                value = known_size(op.operand(0), dim)
             if isinstance(value, int):
                 constant = arith.Constant.of(value, INDEX, op.loc)
                 ops.append(constant)

@@ -21,8 +21,9 @@ from tracebuf.ops.scalars import arith
 def read_known_sizes(func: Func) -> bool:
     """memref.dim of what an allocation, a view or a type tells the size of."""
     changed = False
-    for op in [o for o in func.walk() if isinstance(o, memref.Dim) and isinstance(o.attrs["dim"], int)]:
-        size = size_of(op.operand(0), op.attrs["dim"])
+    for op in [o for o in func.walk() if isinstance(o, memref.Dim)]:
+        dim = memref.dimension(op)
+        size = None if dim is None else size_of(op.operand(0), dim)
         if isinstance(size, int):
             constant = arith.Constant.of(size, INDEX, op.loc)
             assert op.block is not None

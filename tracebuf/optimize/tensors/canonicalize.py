@@ -19,6 +19,7 @@ from tracebuf.ir.types import ELEMENTS, I1, INDEX, ScalarType
 from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.arrays.recast import Recast
 from tracebuf.ops.control import scf
+from tracebuf.ops.memory.memref import dimension
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.tensors.eliminate_empty_tensors import continued, continues
 
@@ -184,7 +185,9 @@ def fold_dim(folder: _Folder, op: Op) -> Sequence[Value] | None:
     """A size that the type knows, or that the op which made the tensor has as an operand, so that it keeps no tensor
     alive."""
     assert isinstance(op, tensor.Dim)
-    source, d = op.operand(0), op.attrs["dim"]
+    source, d = op.operand(0), dimension(op)
+    if d is None:
+        return None
     size = source.tensor_type.shape[d]
     if isinstance(size, int):
         return [folder.constant(size, op.result, op)]
