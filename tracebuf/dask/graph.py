@@ -98,6 +98,8 @@ class Graph:
     begins: Begins = field(default_factory=dict)
     readers: dict[Any, Reader] = field(default_factory=dict)
     """By the key of a block the task that takes of it what neighbours need too, beside what it does."""
+    checks: list[Any] = field(default_factory=list)
+    """The keys of tasks that raise what the function raises, without which there are no results."""
     serial: Any = field(default_factory=itertools.count)
 
     def name(self, what: str) -> str:
@@ -205,6 +207,8 @@ class Graph:
             for k, (window, parts) in enumerate(zip(job.windows, given.args)):
                 if not cut and window is not None and window.parts is None and window.shape:
                     self.readers.setdefault(parts.args[0].key, Reader(key, k, len(stage.outputs)))
+        if stage.stops and not cut:
+            self.checks += made.values()
         self.give(stage, axes, made, name)
         return text
 

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tracebuf import pipeline
 from tracebuf.dask.flow import Flow
 from tracebuf.dask.reach import State
+from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Op, Use, Value, happens_in
@@ -80,6 +83,8 @@ def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program
     """The program of a call with these arguments; `tracebuf.spec` may stand for arguments. Raises what `f.lower`
     raises."""
     call, traced = f.trace(*args, **kwargs)
+    if any(isinstance(a, np.ndarray) and a.dtype.kind not in "biufc" for a in call.values):
+        raise UnsupportedError("arrays of text are not cut", instead="use numbers for the texts")
     pipeline.optimize_tensors(traced.func, f.options)
     read_what_is_stored(traced.func)
     own_slices(traced.func)

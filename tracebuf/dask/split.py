@@ -24,6 +24,8 @@ from tracebuf.ir.types import INDEX, ShapedType, TensorType, unnamed
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import bufferization, linalg, tensor
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.cf import Assert
+from tracebuf.ops.control.checks import Check
 from tracebuf.ops.control.func import Return
 from tracebuf.ops.scalars import arith
 
@@ -53,6 +55,11 @@ class Stage:
     outputs: list[Value] = field(default_factory=list)
     folds: list[Fold] = field(default_factory=list)
     loop: scf.For | None = None
+
+    @property
+    def stops(self) -> bool:
+        """Whether the user's function raises in it, for some elements."""
+        return any(isinstance(o, (Check, Assert)) for op in self.ops for o in (op, *op.walk()))
 
 
 def symbol_of(d: Dim) -> Sym | None:
@@ -202,7 +209,7 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
         if stage.loop is not None:
             stage.outputs = list(stage.loop.results)
         stage.number = k
-    return [s for s in stages if s.outputs or any(not op.results for op in s.ops)]
+    return [s for s in stages if s.outputs or s.stops]
 
 
 def check_axes(func: Func, cut: frozenset[Sym]) -> None:

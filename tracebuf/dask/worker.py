@@ -365,6 +365,11 @@ def after(given: Sequence[Any], n: int) -> Sequence[Any]:
     return given[n:]
 
 
+def checked(given: Any, checks: Sequence[Any], item: int | None = None) -> Any:
+    """A result, or an item of what a stage gives, after what the function raises might have been."""
+    return given if item is None else given[item]
+
+
 def pick(outputs: Sequence[Any], numbers: Sequence[int]) -> list[Any]:
     """Some of what a stage gives."""
     return [outputs[k] for k in numbers]
