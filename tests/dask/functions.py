@@ -462,7 +462,7 @@ def begun(u):
 
 
 def rolled_both(u):
-    return np.roll(u, (1, -2), axis=(0, 1)) - np.roll(u, 1, axis=(0, 1))
+    return np.roll(u, (1, -2), axis=(0, 1)) - np.roll(u, 1, axis=(0, 1)) + np.roll(u, (0, 1), axis=(0, 1))
 
 
 (_x, _y), (_u, _v), (_w,) = arrays((13,), (13,)), arrays((11, 14), (11, 14)), arrays((7, 8, 9))

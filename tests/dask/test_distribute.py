@@ -294,3 +294,12 @@ def test_neighbours_are_taken_once_by_each_stage() -> None:
 def test_no_iterations_between_exchanges_are_refused() -> None:
     with pytest.raises(ValueError, match="steps=0"):
         distribute(CASES["heat"][0], steps=0)
+
+
+def test_what_dask_forgets_of_resources_is_said() -> None:
+    f, args = CASES["heat"]
+    with pytest.warns(TracebufWarning, match="optimization.fuse.active"):
+        distribute(f, resource="memory")(*given(list(args)))
+    with dask.config.set({"optimization.fuse.active": False}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        distribute(f, resource="memory")(*given(list(args)))

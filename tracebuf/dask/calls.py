@@ -28,7 +28,7 @@ from tracebuf.dask.starts import begun_apart
 from tracebuf.dask.unroll import unrolled
 from tracebuf.dask.worker import checked
 from tracebuf.errors import TracebufWarning, UnsupportedError, render
-from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
+from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
 from tracebuf.ir.types import ScalarType
@@ -47,7 +47,8 @@ def distribute(f: Any, *, steps: int | None = None, resource: str | None = None)
         steps: how many iterations of a loop over time are run between exchanges of halos; by default what a model of
             the costs says.
         resource: the name under which workers of `distributed` declare their memory in bytes (`--resources
-            "memory=1e9"`): each task asks the scheduler for what a chunk takes. Workers without it get no tasks.
+            "memory=1e9"`): each task asks the scheduler for what a chunk takes. Workers without it get no tasks. dask
+            forgets it where it fuses tasks: `dask.config.set({"optimization.fuse.active": False})`, else it is warned.
 
     Raises (the function that is returned) what `f.lower` raises; UnsupportedError for what cannot be run so.
 
@@ -122,13 +123,12 @@ class Distributed:
         self.program = self.first_trace(given, args, kwargs, sizes)
         if not self.holds():
             self.program = self.trace(given, args, kwargs, None)
-        for k, a in enumerate(self.program.call.values):  # captured arrays
+        for a in self.program.call.values:  # captured arrays
             if isinstance(a, np.ndarray) and id(a) not in self.arrays:
                 self.arrays[id(a)] = made = self.da.from_array(a, chunks=-1)
                 self.turned.add(id(made))
         self.leaves = [self.given(k) for k in range(len(self.program.func.args))]
         self.env = {s: b.value(self.values) for s, b in self.program.traced.bindings.items()}
-        self.check()
         for n in self.program.stored:
             if not isinstance(self.leaves[n], da.Array) or id(self.leaves[n]) in self.turned:
                 name = self.program.names[n]
@@ -237,6 +237,7 @@ class Distributed:
 
     def plan(self) -> None:
         """Finds the stages, and the chunks of what is cut: as the arrays are, where that can be."""
+        self.check()
         ends = self.chunked()
         cut = frozenset(s for s, e in ends.items() if e)
         self.reasons = {}
@@ -340,6 +341,7 @@ class Distributed:
             sources.append(a)
             graph.blocks[v] = Blocks(lambda index, name=a.name: (name, *index))  # type: ignore[misc]
         if self.resource is not None:
+            self.warn_of_fusion()
             local = {**self.env, **{s: max(b - a for a, b in g.chunks) for s, g in grids.items()}}
             self.claimed = max(chunk_bytes(self.program, s, local, cut) for s in stages)
         steps = {s.loop: self.steps_of(s, grids) for s in stages if s.loop is not None}
@@ -358,6 +360,13 @@ class Distributed:
             old.dask, old._name, old._chunks = new.dask, new._name, new._chunks
             old._meta = new._meta
         return self.build(self.program.traced.plan, results)
+
+    def warn_of_fusion(self) -> None:
+        import dask
+
+        if dask.config.get("optimization.fuse.active", None) is not False:
+            text = 'dask forgets what tasks ask for where it fuses them: set "optimization.fuse.active" to False'
+            warnings.warn(TracebufWarning(f'resource="{self.resource}": {text}'), stacklevel=5)
 
     def call(self) -> Call | None:
         """The call itself, to be made on windows, where its arguments are the program's."""
@@ -473,6 +482,8 @@ class Distributed:
                 return self.values[plan.index]
             if plan.kind not in ("container", "text", "text array", "items", "rows", "alternatives", "kept"):
                 return results[plan.index]
+        if isinstance(plan, ChosenResult):
+            return self.chosen(results[plan.index], self.build(plan.then, results), self.build(plan.orelse, results))
         if isinstance(plan, NewContainer) and (plan.kind is dict or (plan.kind in (tuple, list) and not plan.keys)):
             items = [self.build(p, results) for p in plan.items]
             return dict(zip(plan.keys or (), items)) if plan.kind is dict else plan.kind(items)
@@ -480,6 +491,17 @@ class Distributed:
             f"{self.program.name} returns what is no array, number, tuple, list or dict of these, or a list that grows",
             instead="return arrays: one that a list is stored into, np.zeros((n, *x.shape)), in place of it",
         )
+
+
+    def chosen(self, condition: Any, then: Any, otherwise: Any) -> Any:
+        """What the function returns on one path or on another."""
+        if condition is None:  # it is only asked whether it can be built
+            return None
+        if np.shape(then) != np.shape(otherwise):
+            raise UnsupportedError(
+                f"{self.program.name} returns arrays of one shape or another, by path", location=self.program.func.loc
+            )
+        return self.da.where(condition, then, otherwise)
 
 
 def flat(a: Any) -> list[Any]:

@@ -155,17 +155,18 @@ class Graph:
         if text is None:
             text = Builder(self.program, stage, self.cut, owned).text()
         program = worker.StageProgram(text.name, text.text, tuple(map(dtype_of, stage.outputs)))
-        try:
-            if not self.cut and self.call is not None:
-                raise Unwritten
-            for op in (x for o in stage.ops for x in (o, *o.walk())):
-                if isinstance(op, HostCall):
-                    raise Unwritten(f"it calls {getattr(op.callee, 'name', op.callee)}")
-            program.program()
-        except (TracebufError, NotImplementedError, Unwritten) as reason:
-            found = self.by_function(stage, text, owned)
-            if found is None:
-                raise Unwritten(str(reason)) from reason
+        found = None if self.cut else self.by_function(stage, text, owned)
+        if found is None:
+            try:
+                for op in (x for o in stage.ops for x in (o, *o.walk())):
+                    if isinstance(op, HostCall):
+                        raise Unwritten(f"it calls {getattr(op.callee, 'name', op.callee)}")
+                program.program()
+            except (TracebufError, NotImplementedError, Unwritten) as reason:
+                found = self.by_function(stage, text, owned)
+                if found is None:
+                    raise Unwritten(str(reason)) from reason
+        if found is not None:
             program = found
         sent: Any = program  # in each task, which dask then makes one with that before it, where there is no other
         if not isinstance(program, worker.StageProgram) or len(program.text) > LONG:
@@ -222,7 +223,9 @@ class Graph:
         inputs = tuple(call.places[args.index(v)] for v in stage.inputs)
         stored = {v: call.places[n] for n, v in self.program.stored.items()}
         returned = {v: call.results[n] for n, v in enumerate(self.program.returned) if n in call.results}
-        outputs = tuple(-1 - stored[v] if v in stored else returned.get(v, 0) for v in stage.outputs)
+        if any(v not in stored and v not in returned for v in stage.outputs):
+            return None  # a flag that says which of several a result is
+        outputs = tuple(-1 - stored[v] if v in stored else returned[v] for v in stage.outputs)
         shapes = {place: args[k] for k, place in call.places.items()}
         constants = tuple(
             worker.Unread(tuple(evaluate(n, self.env) for n in shape_of(shapes[k])), v.dtype)
