@@ -207,6 +207,9 @@ def cut_of(program: Program) -> Cut:
     results: dict[str, tuple[AxisCut, ...]] = {}
     stored: dict[str, tuple[AxisCut, ...]] = {}
     for name, values, is_stored in program.outputs():
+        if not values:  # a constant
+            results[name] = ()
+            continue
         state, shape = program.state(*values), sizes(values[0])
         begins = [begin_of(program, state, shape, axis) for axis in range(len(shape))]
         for n, reaches in state.reaches.items():

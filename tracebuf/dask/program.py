@@ -15,7 +15,7 @@ from tracebuf import pipeline
 from tracebuf.dask.flow import Flow
 from tracebuf.dask.reach import State, join
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer
+from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Op, Use, Value, happens_in
@@ -70,7 +70,7 @@ class Program:
         return list(self.func.block.terminator.operands)
 
     def results(self) -> list[list[Value]]:
-        """Of each array and number that the function returns, in order: what it may be."""
+        """Of each array and number that the function returns, in order: what it may be; of a constant, nothing."""
         found: list[list[Value]] = []
         stored = self.stored
 
@@ -78,6 +78,8 @@ class Program:
             if isinstance(plan, NewContainer):
                 for p in plan.items:
                     walk(p, None)
+                return
+            if into is None and isinstance(plan, ResultLeaf) and plan.kind == "const" and plan.value is None:
                 return
             if into is None:
                 found.append(into := [])
@@ -98,11 +100,10 @@ class Program:
 
     def outputs(self) -> list[tuple[str, list[Value], bool]]:
         """What a call gives: results, then what it stores to arguments, each by its name; what it may be; whether it is
-        stored. Results that are an argument itself are not among them."""
+        stored."""
         results = self.results()
         names = ["result"] if len(results) == 1 else [f"result {k}" for k in range(len(results))]
-        given = {*self.func.args, *self.stored.values()}
-        found = [(name, values, False) for name, values in zip(names, results) if values and not given >= {*values}]
+        found = [(name, values, False) for name, values in zip(names, results)]
         return found + [(self.names[n], [v], True) for n, v in self.stored.items()]
 
     def fits(self, env: Mapping[Sym, int], s: Sym, size: int) -> bool:
