@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from operator import getitem
@@ -154,12 +155,13 @@ class Graph:
         program: worker.StageProgram | worker.FunctionProgram
         if text is None:
             text = Builder(self.program, stage, self.cut, owned).text()
-        program = worker.StageProgram(text.name, text.text, tuple(map(dtype_of, stage.outputs)))
+        callees = pickle.dumps(text.callees) if text.callees and all(c.loop is not None for c in text.callees) else b""
+        program = worker.StageProgram(text.name, text.text, tuple(map(dtype_of, stage.outputs)), callees)
         found = None if self.cut else self.by_function(stage, text, owned)
         if found is None:
             try:
                 for op in (x for o in stage.ops for x in (o, *o.walk())):
-                    if isinstance(op, HostCall):
+                    if isinstance(op, HostCall) and not callees:
                         raise Unwritten(f"it calls {getattr(op.callee, 'name', op.callee)}")
                 program.program()
             except (TracebufError, NotImplementedError, Unwritten) as reason:
