@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from tracebuf.frontends.mlir.lexer import ReadError, Tokens
 from tracebuf.frontends.mlir.types import BadType, split, type_of
 from tracebuf.ir.attributes import Attr, dictionary
-from tracebuf.ir.types import ScalarType, Type
+from tracebuf.ir.types import ScalarType, TensorType, Type, VectorType
 from tracebuf.location import UNKNOWN, Location
 
 T = TypeVar("T")
@@ -28,6 +28,9 @@ _BUILTIN_TYPE = re.compile(r"[su]?i\d+|b?f\d+|tf32|f\d+E\d+M\d+\w*|index|none")
 _ESCAPE = re.compile(rb'\\(?:([0-9A-Fa-f]{2})|([nt"\\]))')
 _PLAIN = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 _FLOAT_BITS = {16: "<e", 32: "<f", 64: "<d"}
+_INTEGER = re.compile(r"([su]?)i(\d+)")
+_NAME = re.compile(r"(?<![\w$.])[A-Za-z_][\w$.]*", re.ASCII)
+_BY_ZERO = re.compile(r"\b(?:floordiv|ceildiv|mod)\s+0\b")
 _FILE = re.compile(r'("(?:[^"\\]|\\.)*"):(\d+):(\d+)')
 
 
@@ -267,6 +270,11 @@ class AttributeParser:
             value = _from_bits(value, type_.bits)
         elif kind == "int" and isinstance(type_, ScalarType) and type_.is_float:
             raise self.error("a float has a point", start)
+        elif isinstance(type_, ScalarType):
+            if kind != "float" and (problem := out_of_range(spelled, -value if negative else value, type_)):
+                raise self.error(problem, start)
+        else:
+            raise self.error(f"a number is no {type_}", start)
         return Attr(f"{spelled} : {typed}", -value if negative else value)
 
     def string(self, index: int) -> str:
@@ -317,6 +325,8 @@ class AttributeParser:
             if self.text != "<":
                 raise self.expected("`<`")
             text = self.bracketed(start)
+            if word == "affine_map" and (problem := wrong_map(text)):
+                raise self.error(problem, start)
             return Attr(text, text)
         if word in ("dense", "sparse", "dense_resource"):
             return self._elements()
@@ -345,9 +355,51 @@ class AttributeParser:
         self.at += 1
         if self.text != "<":
             raise self.expected("`<`")
-        text = self.bracketed(self.at - 1)
+        word, begin, text = self.tokens.texts[self.at - 1], self.at, self.bracketed(self.at - 1)
+        end = self.at
         self.expect(":")
-        return Attr(f"{text} : {self.type_text()}")
+        typed, type_ = self.type_at(self.at)
+        if word == "dense":
+            self._check_dense(begin + 1, end - 1, type_)
+        return Attr(f"{text} : {typed}")
+
+    def _check_dense(self, begin: int, end: int, type_: Type) -> None:
+        """The elements between two tokens are as many as the type has, and of its kind."""
+        sizes = type_.shape if isinstance(type_, (TensorType, VectorType)) else (None,)
+        if not isinstance(type_, (TensorType, VectorType)) or not all(isinstance(n, int) for n in sizes):
+            raise self.error(f"the elements are those of a tensor of constant sizes, not of {type_}", begin)
+        if self.tokens.kinds[begin] == "string":
+            return
+        after, self.at = self.at, begin
+        shape = self._dense_shape(type_.element) if begin < end else (0,)
+        if self.at != end:
+            raise self.expected("`>`")
+        self.at = after
+        empty = 0 in shape and 0 in sizes
+        if shape and shape != sizes and not empty:
+            raise self.error(f"the elements of shape {list(shape)} do not fit {type_}", begin)
+
+    def _dense_shape(self, element: ScalarType) -> tuple[int, ...]:
+        """The shape of the elements that stand here, lists in lists."""
+        if self.accept("["):
+            start = self.at - 1
+            shapes = set[tuple[int, ...]]()
+            count = len(self.listed("]", lambda: shapes.add(self._dense_shape(element))))
+            if len(shapes) > 1:
+                raise self.error("the lists of elements differ in length", start)
+            return (count, *next(iter(shapes), ()))
+        if self.accept("("):
+            part = element.name.removeprefix("complex<").removesuffix(">")
+            self.listed(")", lambda: self._dense_shape(ScalarType(part)))
+            return ()
+        negative, start = self.accept("-"), self.at
+        kind, text = self.kind, self.text
+        self.at += 1
+        if kind == "string":
+            return ()
+        if problem := no_element(kind, f"-{text}" if negative else text, element):
+            raise self.error(problem, start)
+        return ()
 
     # -- locations
     def location(self) -> Location:
@@ -378,6 +430,41 @@ def _enumerator(text: str) -> str | None:
     """The word of an enumeration's case: `#linalg.iterator_type<parallel>`, `#index<cmp_predicate slt>`."""
     found = re.fullmatch(r"#[\w.$]+<(?:\w+ )?(\w+)>", text, re.ASCII)
     return found[1] if found else None
+
+
+def out_of_range(text: str, value: int, type: ScalarType) -> str:
+    """What is wrong with an int of this type; one without a sign may stand for its bits."""
+    width = _INTEGER.fullmatch(type.name)
+    if width is None and type.name != "index":
+        return ""
+    bits = 64 if width is None else int(width[2])
+    signed, unsigned = type.name == "index" or type.name[0] == "s", type.name[0] == "u"
+    low, high = (0 if unsigned else -(1 << bits >> 1)), (1 << bits >> 1 if signed else 1 << bits)
+    return "" if low <= value < high else f"`{text}` is out of the range of {type}"
+
+
+def no_element(kind: str, text: str, type: ScalarType) -> str:
+    """What is wrong with a word among the elements of a constant tensor of this type."""
+    integral = type.name == "index" or _INTEGER.fullmatch(type.name) is not None
+    if type.is_complex or (not integral and not type.is_float):
+        return ""
+    if kind == "id":
+        return "" if text in ("true", "false") and type.name == "i1" else f"`{text}` is no {type}"
+    if kind not in ("int", "hex", "float") or (kind == "float" if integral else kind == "int"):
+        return f"`{text}` is no {type}"
+    if integral:
+        return out_of_range(text, int(text, 16 if kind == "hex" else 10), type)
+    return "" if kind == "float" or int(text, 16) < 1 << type.bits else f"`{text}` has more than {type.bits} bits"
+
+
+def wrong_map(text: str) -> str:
+    """What is wrong with the names in an affine map, or the empty string."""
+    declared, arrow, results = text.partition("->")
+    known = {*_NAME.findall(declared.partition("<")[2]), "floordiv", "ceildiv", "mod", "symbol"}
+    for name in _NAME.findall(results):
+        if name not in known:
+            return f"`{name}` is not declared in {text}"
+    return f"{text} has a division by zero" if _BY_ZERO.search(results) else ""
 
 
 def _from_bits(value: int, bits: int) -> float:

@@ -15,6 +15,7 @@ from tracebuf.errors import InternalError, TracebufError
 from tracebuf.frontends.mlir.attributes import AttributeParser
 from tracebuf.frontends.mlir.functions import func_of, module_of
 from tracebuf.frontends.mlir.lexer import Tokens
+from tracebuf.frontends.mlir.rules import problem
 from tracebuf.frontends.mlir.sizes import Later, Sizes
 from tracebuf.ir.attributes import Attr
 from tracebuf.ir.core import Block, Form, FormError, Op, Region, Value
@@ -333,3 +334,5 @@ def _check(op: Op) -> None:
         verify_op(op)
     except InternalError as e:
         raise FormError(f"{op.name}: {str(e).removeprefix(f'{op.name}: ')}") from None
+    if wrong := problem(op):
+        raise FormError(f"{op.name}: {wrong}")

@@ -26,7 +26,7 @@ from tracebuf.ir.core import (
     no_effects,
     reads_buffers,
 )
-from tracebuf.ir.types import I1, INDEX, MemRefType, TensorType, Type
+from tracebuf.ir.types import I1, INDEX, MemRefType, TensorType, Type, same_type
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays.tensor import poison
 from tracebuf.ops.memory import memref
@@ -205,7 +205,10 @@ class ToTensor(Op):
         form.expect(operands=1, results=1)
         source, result = form.operands[0].type, form.result_types[0]
         if isinstance(source, MemRefType) and isinstance(result, TensorType):
-            form.result_types = [replace(result, shape=source.shape)]
+            known = replace(result, shape=source.shape)
+            if not same_type(known, result):
+                raise FormError(f"{cls.name}: {source} gives no {result}")
+            form.result_types = [known]
         return super().from_form(form)
 
     @classmethod

@@ -6,6 +6,7 @@ counterpart: the arith and math dialects. No fast-math flags and no contraction:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -94,6 +95,13 @@ def as_unsigned(value: Any) -> Any:
     return value.view(f"u{value.dtype.itemsize}") if value.dtype.kind == "i" else value
 
 
+def type_said(value: Attr) -> str:
+    """The type that the text of a constant ends with, or that of a number without one."""
+    plain = {bool: "i1", int: "i64", float: "f64"}.get(type(value.value), "")
+    end = value.text.rfind("> : ") + 1 if value.text.startswith("dense") else value.text.find(" : ")
+    return value.text[end + 3 :] if end > 0 else plain
+
+
 class Constant(ScalarOp):
     """`arith.constant`. operands: none; results: 1 of a scalar type (or a tensor or vector in MLIR text); attrs: value
     (Python bool, int or float; MLIR's text, an Attr, for tensors and vectors). A constant tensor is a global buffer
@@ -115,6 +123,8 @@ class Constant(ScalarOp):
         if value is None:
             raise FormError(f"{cls.name}: the attribute `value` is missing")
         attrs: dict[str, Any] = dict(form.attrs)
+        if (said := type_said(value)) and re.sub(r"\s", "", said) != re.sub(r"\s", "", str(type_)):
+            raise FormError(f"{cls.name}: `{value.text[:60]}` is no {type_}")
         if isinstance(type_, ScalarType) and type_ in CONSTANTS:
             if not isinstance(value.value, float if type_.is_float else int):
                 raise FormError(f"{cls.name}: `{value}` is no {type_}")
