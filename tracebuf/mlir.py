@@ -24,7 +24,8 @@ array([5., 1., 1.])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from itertools import combinations
 from types import MappingProxyType
@@ -41,6 +42,7 @@ from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import is_buffer
 from tracebuf.ir.dims import evaluate, symbols
 from tracebuf.ir.func import Func, Module
+from tracebuf.ir.slices import OutOfBounds
 from tracebuf.ir.types import MemRefType, ScalarType, TensorType
 from tracebuf.module_pipeline import functions_to_run, module_to_run
 from tracebuf.ops.control.func import Call
@@ -97,9 +99,10 @@ class Program:
         """Runs the tensor program in the interpreter of values, and returns the results; no argument is changed. Where
         the program has buffers of its own among the tensors, these are interpreted as memory."""
         known = {f.name: f for f in self.tensor_callees} | dict(self.given)
-        if known or any(map(is_buffer, self.tensors.values())):
-            return memref.run(self.tensors, self._checked(args), may_leak=True, tensors=True, known=known).results
-        return tensor.run(self.tensors, self._checked(args)).results
+        with _out_of_bounds():
+            if known or any(map(is_buffer, self.tensors.values())):
+                return memref.run(self.tensors, self._checked(args), may_leak=True, tensors=True, known=known).results
+            return tensor.run(self.tensors, self._checked(args)).results
 
     def on_memory(self, *args: Any) -> memref.Result:
         """Runs the memref program in the interpreter of memory, which raises MemoryFault for every misuse; a `Result`
@@ -243,11 +246,22 @@ def interpret(
         may_leak: whether buffers may be left over, as where no pass has inserted frees.
 
     Returns a `Result`: `results`, `counts` of allocations and copies. Raises MemoryFault for a use after free, a double
-    free, a leak, a read of what was never written; InternalError for an op that cannot be run.
+    free, a leak, a read of what was never written; IndexError for an element or slice that a tensor does not have;
+    InternalError for an op that cannot be run.
     """
     known = runnable(module)
     func = known[name or module.funcs[-1].name]
-    return memref.run(func, args, may_leak=may_leak, tensors=True, known={**known, **(given or {})})
+    with _out_of_bounds():
+        return memref.run(func, args, may_leak=may_leak, tensors=True, known={**known, **(given or {})})
+
+
+@contextmanager
+def _out_of_bounds() -> Iterator[None]:
+    """What no tensor has is the program's fault: an IndexError, as natively."""
+    try:
+        yield
+    except OutOfBounds as e:
+        raise IndexError(str(e)) from None
 
 
 def runnable(module: Module) -> dict[str, Func]:

@@ -690,11 +690,15 @@ class KernelWriter:
         known = all(v.lstrip("-").isdigit() and abs(int(v)) < 2**62 for v in (stop, step))
         by_number = step != "1" and not known  # a step beyond the last index may be no 64-bit integer
         if by_number:
-            last = code.sub(code.sub(stop, "1"), start)
+            last = code.inst(f"sub i64 {code.sub(stop, '1')}, {start}")  # which may have all of 64 bits
             n = code.add(code.inst(f"udiv i64 {last}, {step}"), "1")
             stop = code.select(code.icmp("slt", start, stop), "i64", n, "0")
         with code.loop(stop, *(("0", "1") if by_number else (start, step)), inits) as loop:
-            index = code.add(start, code.mul(loop.index, step)) if by_number else loop.index
+            index = loop.index
+            if by_number and start.isdigit():
+                index = code.add(start, code.mul(index, step))
+            elif by_number:  # the way from a negative start may be longer than the greatest integer
+                index = code.inst(f"add i64 {start}, {code.inst(f'mul i64 {index}, {step}')}")
             self.values[op.body.args[0]] = index
             self._bind_all(carried, loop.carried)
             self.loops += 1

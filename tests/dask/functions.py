@@ -461,8 +461,13 @@ def begun(u):
     return u.sum(axis=0, initial=3.0), np.prod(u, axis=1, initial=2.0), u.prod(axis=0), np.sum(u > 0.5, initial=4)
 
 
+def ranked(u):
+    c = u + u.mean(axis=0)
+    return np.sort(c, axis=1), c.argmax(axis=1), np.median(c, axis=1), (c.argmin(axis=1) * 1.0).sum()
+
+
 def rolled_both(u):
-    return np.roll(u, (1, -2), axis=(0, 1)) - np.roll(u, 1, axis=(0, 1))
+    return np.roll(u, (1, -2), axis=(0, 1)) - np.roll(u, 1, axis=(0, 1)) + np.roll(u, (0, 1), axis=(0, 1))
 
 
 (_x, _y), (_u, _v), (_w,) = arrays((13,), (13,)), arrays((11, 14), (11, 14)), arrays((7, 8, 9))
@@ -491,6 +496,6 @@ CASES: dict[str, Case] = {
         (exchanged, (_x, _y, 3)), (fields, (*arrays((11, 12), (11, 12), (11, 12)), 3)), (to_and_fro, (_x, 5)),
         (lagged, (_x, 3)), (lagged_in_place, (_x, 3)), (edged, (_u,)), (reflected, (_u,)), (mirrored, (_u,)),
         (mirrored_border, (_u,)), (constants, (_u,)), (largest_above, (_u,)), (begun, (_u,)),
-        (rolled_both, (_u,)),
+        (rolled_both, (_u,)), (ranked, (_u,)),
     )
 }  # fmt: skip

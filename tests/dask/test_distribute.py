@@ -21,7 +21,7 @@ from tracebuf.dask import distribute, tiles, worker  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
 SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm",
-        "conjugate", "begun"}  # fmt: skip
+        "conjugate", "begun", "ranked"}  # fmt: skip
 """Whose sums are combined from parts."""
 REFUSED = {"backwards": "step of -1", "numbered": "depends on the place", "gathered": "indices",
            "squared": "two axes", "with_outer": "two axes"}  # fmt: skip
@@ -294,3 +294,22 @@ def test_neighbours_are_taken_once_by_each_stage() -> None:
 def test_no_iterations_between_exchanges_are_refused() -> None:
     with pytest.raises(ValueError, match="steps=0"):
         distribute(CASES["heat"][0], steps=0)
+
+
+def test_what_dask_forgets_of_resources_is_said() -> None:
+    f, args = CASES["heat"]
+    with pytest.warns(TracebufWarning, match="optimization.fuse.active"):
+        distribute(f, resource="memory")(*given(list(args)))
+    with dask.config.set({"optimization.fuse.active": False}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        distribute(f, resource="memory")(*given(list(args)))
+
+
+def test_what_a_step_calls_for_its_effect_is_refused_beside_reductions() -> None:
+    def told(a: Any) -> Any:
+        s = a.max()
+        print("the largest is known")
+        return a - s
+
+    with pytest.raises(UnsupportedError, match="one cannot be sent to workers: it calls print"):
+        distribute(told)(*given([np.ones((30, 30))]))

@@ -209,3 +209,21 @@ def check_native(text: str) -> None:
 @pytest.mark.parametrize("seed", slow_but([9], [9, 0, 2, 8, 13, 16]))
 def test_native_code_of_random_programs(seed: int) -> None:
     check_native(program(random.Random(seed)))
+
+
+NO_ELEMENTS = """
+"func.func"() <{function_type = (index) -> (index, index), sym_name = "f"}> ({
+^bb0(%n: index):
+  %b = "memref.alloc"(%n) <{operandSegmentSizes = array<i32: 1, 0>}> : (index) -> memref<?xi32>
+  %base, %offset, %size, %step = "memref.extract_strided_metadata"(%b) : (memref<?xi32>) ->
+    (memref<i32>, index, index, index)
+  "memref.dealloc"(%b) : (memref<?xi32>) -> ()
+  "func.return"(%offset, %size) : (index, index) -> ()
+}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_metadata_of_a_buffer_without_elements(n: int) -> None:
+    """The base buffer was said to lie elsewhere."""
+    assert mlir.interpret(mlir.read(NO_ELEMENTS), "f", [n]).results == [0, n]

@@ -127,6 +127,101 @@ def test_functions_of_buffers_run_in_each_way(seed: int) -> None:
                 np.testing.assert_array_equal(got, wanted)
 
 
+def callee(name: str, types: str, result: str, args: str, body: str) -> str:
+    return f'''
+"func.func"() <{{function_type = ({types}) -> {result}, sym_name = "{name}", sym_visibility = "private"}}> ({{
+^bb0({args}):
+{body}
+}}) : () -> ()'''
+
+
+TWICE_AS_LONG = callee(
+    "last", "tensor<?xi32>", "(tensor<?xi32>, i32)", "%a: tensor<?xi32>", """
+  %c0 = "arith.constant"() <{value = 0 : index}> : () -> index
+  %c2 = "arith.constant"() <{value = 2 : index}> : () -> index
+  %d = "tensor.dim"(%a, %c0) : (tensor<?xi32>, index) -> index
+  %n = "arith.muli"(%d, %c2) : (index, index) -> index
+  %e = "tensor.empty"(%n) : (index) -> tensor<?xi32>
+  %z = "arith.constant"() <{value = 1 : i32}> : () -> i32
+  %f = "linalg.fill"(%z, %e) <{operandSegmentSizes = array<i32: 1, 1>}> ({
+  ^bb1(%in: i32, %out: i32):
+    "linalg.yield"(%in) : (i32) -> ()
+  }) : (i32, tensor<?xi32>) -> tensor<?xi32>
+  %g = "tensor.insert_slice"(%a, %f, %d) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>,
+    static_offsets = array<i64: 0>, static_sizes = array<i64: -9223372036854775808>, static_strides = array<i64: 1>}>
+    : (tensor<?xi32>, tensor<?xi32>, index) -> tensor<?xi32>
+  %x = "tensor.extract"(%f, %d) : (tensor<?xi32>, index) -> i32
+  "func.return"(%g, %x) : (tensor<?xi32>, i32) -> ()""",
+)  # fmt: skip
+
+EACH_SIZE = f"""
+"builtin.module"() ({{
+{TWICE_AS_LONG}
+"func.func"() <{{sym_name = "main", function_type =
+  (tensor<?xi32>, tensor<?xi32>) -> (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, i32, i32)}}> ({{
+^bb0(%a: tensor<?xi32>, %b: tensor<?xi32>):
+  %h:2 = "func.call"(%b) <{{callee = @last}}> : (tensor<?xi32>) -> (tensor<?xi32>, i32)
+  %q:2 = "func.call"(%a) <{{callee = @last}}> : (tensor<?xi32>) -> (tensor<?xi32>, i32)
+  %r:2 = "func.call"(%q#0) <{{callee = @last}}> : (tensor<?xi32>) -> (tensor<?xi32>, i32)
+  "func.return"(%h#0, %q#0, %r#0, %h#1, %r#1) : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>, i32, i32) -> ()
+}}) : () -> ()
+}}) : () -> ()
+"""
+
+FREED = EACH_SIZE.replace("(%h#0, %q#0, %r#0, %h#1, %r#1)", "(%a, %a, %b, %h#1, %q#1)")
+
+
+@pytest.mark.parametrize("compat", ["mlir", None])
+@pytest.mark.parametrize("n", [1, 3, 64, 1000])
+def test_a_function_called_with_arrays_of_several_sizes(n: int, compat: Any) -> None:
+    """Each call had the sizes of the first: buffers were too small, which crashed or gave wrong numbers."""
+    a, b = np.arange(n, dtype=np.int32), np.arange(8, dtype=np.int32) + 5
+    twice = lambda x: np.concatenate([x, np.ones_like(x)])  # noqa: E731
+    for text, want in ((EACH_SIZE, [twice(b), twice(a), twice(twice(a)), 1, 1]), (FREED, [a, a, b, 1, 1])):
+        program = mlir.program(mlir.read(text), "main", replace(mlir.DEFAULT, compat=compat))
+        for results in (program.on_values(a, b), program.on_memory(a, b).results, program(a, b)):
+            for got, wanted in zip(results, want, strict=True):
+                np.testing.assert_array_equal(got, wanted)
+
+
+SIZE_AS_ARGUMENT = f"""
+"builtin.module"() ({{
+{callee("mk", "index, i32", "tensor<?xi32>", "%n: index, %v: i32", '''
+  %e = "tensor.empty"(%n) : (index) -> tensor<?xi32>
+  %f = "linalg.fill"(%v, %e) <{{operandSegmentSizes = array<i32: 1, 1>}}> ({{
+  ^bb1(%in: i32, %out: i32):
+    "linalg.yield"(%in) : (i32) -> ()
+  }}) : (i32, tensor<?xi32>) -> tensor<?xi32>
+  "func.return"(%f) : (tensor<?xi32>) -> ()'''.replace("{{", "{").replace("}}", "}"))}
+"func.func"() <{{sym_name = "main", function_type =
+  (index, i32, i1) -> (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>)}}> ({{
+^bb0(%n: index, %v: i32, %c: i1):
+  %c5 = "arith.constant"() <{{value = 5 : index}}> : () -> index
+  %h = "func.call"(%c5, %v) <{{callee = @mk}}> : (index, i32) -> tensor<?xi32>
+  %r = "scf.if"(%c) ({{
+    %q = "func.call"(%n, %v) <{{callee = @mk}}> : (index, i32) -> tensor<?xi32>
+    "scf.yield"(%q) : (tensor<?xi32>) -> ()
+  }}, {{
+    "scf.yield"(%h) : (tensor<?xi32>) -> ()
+  }}) : (i1) -> tensor<?xi32>
+  %m = "arith.addi"(%c5, %c5) : (index, index) -> index
+  %s = "func.call"(%m, %v) <{{callee = @mk}}> : (index, i32) -> tensor<?xi32>
+  "func.return"(%h, %r, %s) : (tensor<?xi32>, tensor<?xi32>, tensor<?xi32>) -> ()
+}}) : () -> ()
+}}) : () -> ()
+"""
+
+
+@pytest.mark.parametrize("compat", ["mlir", None])
+def test_a_callees_size_is_an_argument(compat: Any) -> None:
+    """It was an InternalError. Where the call is not reached, the argument may be negative."""
+    program = mlir.program(mlir.read(SIZE_AS_ARGUMENT), "main", replace(mlir.DEFAULT, compat=compat))
+    for n, c in ((3, True), (0, True), (-7, False), (40, False)):
+        for run in (program, program.on_values, lambda *args: program.on_memory(*args).results):
+            sizes = [len(x) for x in run(n, np.int32(4), np.bool_(c)) if (np.asarray(x) == 4).all()]
+            assert sizes == [5, n if c else 5, 10]
+
+
 LAYOUTS = """
 "func.func"() <{function_type = (memref<?x4xf64>, memref<?xf64, strided<[?], offset: ?>>) -> (), sym_name = "f"}> ({
 ^bb0(%a: memref<?x4xf64>, %b: memref<?xf64, strided<[?], offset: ?>>):

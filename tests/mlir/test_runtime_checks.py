@@ -78,5 +78,17 @@ def test_what_is_not(name: str, args: tuple[Any, ...], kind: type[Exception]) ->
         p(*fresh(args))
 
 
+OUTSIDE = [(name, args) for name, args, kind in BAD if kind is IndexError and (name != "part" or args[2] >= 0)]
+"""Elements and slices that are not there, but for slices of negative sizes."""
+
+
+@pytest.mark.parametrize(("name", "args"), OUTSIDE)
+def test_what_no_tensor_has_is_an_index_error_on_values_too(name: str, args: tuple[Any, ...]) -> None:
+    """It was an InternalError."""
+    p = program(name)
+    with pytest.raises(IndexError):
+        p.on_values(*fresh(args))
+
+
 def test_what_constants_show_is_not_checked() -> None:
     assert not [op for op in program("known").buffers.walk() if isinstance(op, Check)]

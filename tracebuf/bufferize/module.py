@@ -19,8 +19,9 @@ from tracebuf.bufferize.globals import add_globals
 from tracebuf.bufferize.rewrite import Rewrite
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Block, Use, Value
+from tracebuf.ir.dims import Sym
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.types import TENSORS, MemRefType, Type, same_type
+from tracebuf.ir.types import TENSORS, MemRefType, Type, same_type, with_symbols
 from tracebuf.location import Location
 from tracebuf.ops.control.func import Call, Return
 from tracebuf.ops.memory import memref
@@ -150,7 +151,12 @@ class _ModuleRewrite(Rewrite):
         for use, arg in zip(args, signature.args, strict=True):
             value = self.buffer(use) if use.value.is_tensor else self.value(use.value)
             values.append(value if same_type(value.type, arg.type) else self._cast_to(value, arg.type, loc))
-        return values, signature.result_types
+        sizes: dict[Sym, Sym] = {}
+
+        def own(symbol: Sym) -> Sym:  # no value of this function stands for it, and each call gives other sizes
+            return sizes.setdefault(symbol, Sym("?", "unnamed", symbol.lo, symbol.hi))
+
+        return values, [with_symbols(t, own) for t in signature.result_types]
 
     def _cast_to(self, value: Value, type_: Type, loc: Location) -> Value:
         if isinstance(type_, MemRefType) and type_.is_identity and not lies_dense(value):

@@ -12,11 +12,11 @@ import uuid
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from operator import getitem
 from typing import Any
 
 import numpy as np
 
+from tracebuf.dask.carried import carried_apart
 from tracebuf.dask.files import Mapped, in_parts
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten, dtype_of
@@ -26,8 +26,9 @@ from tracebuf.dask.program import Program, guards_hold, program_of, with_constan
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
 from tracebuf.dask.starts import begun_apart
 from tracebuf.dask.unroll import unrolled
+from tracebuf.dask.worker import checked
 from tracebuf.errors import TracebufWarning, UnsupportedError, render
-from tracebuf.frontends.numpy.call.results import NewContainer, ResultLeaf
+from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
 from tracebuf.ir.types import ScalarType
@@ -46,7 +47,8 @@ def distribute(f: Any, *, steps: int | None = None, resource: str | None = None)
         steps: how many iterations of a loop over time are run between exchanges of halos; by default what a model of
             the costs says.
         resource: the name under which workers of `distributed` declare their memory in bytes (`--resources
-            "memory=1e9"`): each task asks the scheduler for what a chunk takes. Workers without it get no tasks.
+            "memory=1e9"`): each task asks the scheduler for what a chunk takes. Workers without it get no tasks. dask
+            forgets it where it fuses tasks: `dask.config.set({"optimization.fuse.active": False})`, else it is warned.
 
     Raises (the function that is returned) what `f.lower` raises; UnsupportedError for what cannot be run so.
 
@@ -118,9 +120,13 @@ class Distributed:
         self.turned = {id(made) for made, x in zip(given, whole) if isinstance(x, Mapped)}
         """Those that are arrays of NumPy's."""
         sizes = small_sizes([a.shape for a in given if isinstance(a, (da.Array, np.ndarray))])
-        self.program = self.trace(given, args, kwargs, sizes)
+        self.program = self.first_trace(given, args, kwargs, sizes)
         if not self.holds():
             self.program = self.trace(given, args, kwargs, None)
+        for a in self.program.call.values:  # captured arrays
+            if isinstance(a, np.ndarray) and id(a) not in self.arrays:
+                self.arrays[id(a)] = made = self.da.from_array(a, chunks=-1)
+                self.turned.add(id(made))
         self.leaves = [self.given(k) for k in range(len(self.program.func.args))]
         self.env = {s: b.value(self.values) for s, b in self.program.traced.bindings.items()}
         for n in self.program.stored:
@@ -129,6 +135,29 @@ class Distributed:
                 raise UnsupportedError(
                     f"{name} is stored to and is no dask array", instead=f"pass dask.array.from_array({name})"
                 )
+
+    def first_trace(
+        self, given: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any], sizes: Mapping[int, int]
+    ) -> Program:
+        """The program for small stand-ins, or where captured arrays are as large as arguments, for large ones."""
+        try:
+            program = self.trace(given, args, kwargs, sizes)
+        except UnsupportedError:
+            raise
+        except Exception:
+            return self.trace(given, args, kwargs, None)
+        return program if not program.call.hidden else self.trace(given, args, kwargs, None)
+
+    def check(self) -> None:
+        """Refuses what a call on dask arrays cannot give back."""
+        if self.program.call.out:
+            raise UnsupportedError("out= on dask arrays", instead="take the result")
+        if self.program.traced.writes:
+            raise UnsupportedError(
+                f"{self.program.name} changes a list, a dict or an object of the caller",
+                instead="return what it is to hold", location=self.program.func.loc,
+            )  # fmt: skip
+        self.build(self.program.traced.plan, [None] * len(self.program.returned))
 
     def trace(
         self, given: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any], sizes: Mapping[int, int] | None
@@ -143,6 +172,8 @@ class Distributed:
                 raise UnsupportedError(
                     "a dask array has axes of unknown size", instead="call compute_chunk_sizes() of it before"
                 )
+            if isinstance(a, (da.Array, np.ndarray)) and a.dtype.kind not in "biufc":
+                raise UnsupportedError(f"an array of dtype {a.dtype} in chunks", instead="use numbers for it")
             if isinstance(a, da.Array) and type(a._meta) is not np.ndarray:
                 raise UnsupportedError(
                     f"a dask array of {type(a._meta).__name__}", instead="map_blocks(np.asarray), if that is meant"
@@ -206,10 +237,13 @@ class Distributed:
 
     def plan(self) -> None:
         """Finds the stages, and the chunks of what is cut: as the arrays are, where that can be."""
+        self.check()
         ends = self.chunked()
         cut = frozenset(s for s, e in ends.items() if e)
         self.reasons = {}
         while True:
+            if (apart := carried_apart(self.program, cut)) is not None:
+                self.program = apart
             try:
                 stages = stages_of(self.program, cut)
                 grids = {s: Grid(self.env[s], (*sorted(ends[s]), self.env[s])) for s in cut}
@@ -274,8 +308,8 @@ class Distributed:
             return self.built()
         except Unwritten as unwritten:
             raise UnsupportedError(
-                f"{self.program.name} has several stages, of which one cannot be sent to workers: {unwritten}",
-                instead="split it into functions", location=self.program.func.loc,
+                f"{self.program.name} is several steps in chunks, of which one cannot be sent to workers: {unwritten}",
+                instead="make what comes before it, or it, a function of its own", location=self.program.func.loc,
             ) from None  # fmt: skip
 
     def tell(self) -> None:
@@ -307,6 +341,7 @@ class Distributed:
             sources.append(a)
             graph.blocks[v] = Blocks(lambda index, name=a.name: (name, *index))  # type: ignore[misc]
         if self.resource is not None:
+            self.warn_of_fusion()
             local = {**self.env, **{s: max(b - a for a, b in g.chunks) for s, g in grids.items()}}
             self.claimed = max(chunk_bytes(self.program, s, local, cut) for s in stages)
         steps = {s.loop: self.steps_of(s, grids) for s in stages if s.loop is not None}
@@ -326,11 +361,18 @@ class Distributed:
             old._meta = new._meta
         return self.build(self.program.traced.plan, results)
 
-    def call(self) -> Call:
-        """The call itself, to be made on windows."""
+    def warn_of_fusion(self) -> None:
+        import dask
+
+        if dask.config.get("optimization.fuse.active", None) is not False:
+            text = 'dask forgets what tasks ask for where it fuses them: set "optimization.fuse.active" to False'
+            warnings.warn(TracebufWarning(f'resource="{self.resource}": {text}'), stacklevel=5)
+
+    def call(self) -> Call | None:
+        """The call itself, to be made on windows, where its arguments are the program's."""
         call = self.program.call
-        if call.tree is not None or call.extra or call.out:
-            raise UnsupportedError("containers, *args and out= on dask arrays", instead="pass each array by its name")
+        if call.tree is not None or call.extra or call.hidden:
+            return None
         places = dict(enumerate(self.program.traced.arguments))
         return Call(self.f, call.values, call.names, places, self.numbers_of_results())
 
@@ -377,7 +419,7 @@ class Distributed:
     def array(self, v: Value, graph: Graph, sources: Sequence[Any]) -> Any:
         """A value as a dask array; a number as one of no axes."""
         import dask
-        from dask._task_spec import Alias, Task, TaskRef
+        from dask._task_spec import Alias, List, Task, TaskRef
         from dask.highlevelgraph import HighLevelGraph
 
         blocks = graph.blocks.get(v)
@@ -401,13 +443,17 @@ class Distributed:
                 chunks.append((evaluate(size, self.env),))
         name = graph.name("tracebuf")
         tasks = dict(graph.tasks)
+        checks = List(*map(TaskRef, graph.checks))
         for index in np.ndindex(*(len(c) for c in chunks)):
             key = (name, *index)
             source = blocks.keys(tuple(index))
-            if blocks.item is not None:
-                tasks[key] = Task(key, getitem, TaskRef(source), blocks.item)
+            part: Any = TaskRef(source)
+            if graph.checks or blocks.item is not None:
+                part = Task(key, checked, part, checks, blocks.item)
+            if not shape:
+                tasks[key] = Task(key, np.asarray, part)
             else:
-                tasks[key] = Alias(key, source) if shape else Task(key, np.asarray, TaskRef(source))
+                tasks[key] = Alias(key, source) if isinstance(part, TaskRef) else part
         claims: Any = nullcontext()
         if self.resource is not None:
             claims = dask.annotate(resources={self.resource: self.claimed})  # type: ignore[attr-defined]
@@ -434,15 +480,28 @@ class Distributed:
                 return plan.value
             if plan.kind == "argument":
                 return self.values[plan.index]
-            if plan.kind not in ("container", "text", "text array"):
+            if plan.kind not in ("container", "text", "text array", "items", "rows", "alternatives", "kept"):
                 return results[plan.index]
-        if isinstance(plan, NewContainer) and plan.kind in (tuple, list, dict):
+        if isinstance(plan, ChosenResult):
+            return self.chosen(results[plan.index], self.build(plan.then, results), self.build(plan.orelse, results))
+        if isinstance(plan, NewContainer) and (plan.kind is dict or (plan.kind in (tuple, list) and not plan.keys)):
             items = [self.build(p, results) for p in plan.items]
             return dict(zip(plan.keys or (), items)) if plan.kind is dict else plan.kind(items)
         raise UnsupportedError(
-            f"{self.program.name} returns what is no array, number, tuple, list or dict of these",
-            instead="return the arrays",
+            f"{self.program.name} returns what is no array, number, tuple, list or dict of these, or a list that grows",
+            instead="return arrays: one that a list is stored into, np.zeros((n, *x.shape)), in place of it",
         )
+
+
+    def chosen(self, condition: Any, then: Any, otherwise: Any) -> Any:
+        """What the function returns on one path or on another."""
+        if condition is None:  # it is only asked whether it can be built
+            return None
+        if np.shape(then) != np.shape(otherwise):
+            raise UnsupportedError(
+                f"{self.program.name} returns arrays of one shape or another, by path", location=self.program.func.loc
+            )
+        return self.da.where(condition, then, otherwise)
 
 
 def flat(a: Any) -> list[Any]:

@@ -7,16 +7,18 @@ An output (a result, or an argument that is stored to) is looked at beside each 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from tracebuf.dask.program import Program, program_of, with_constants
-from tracebuf.dask.reach import Margin, Reach, Why, greater, hull
+from tracebuf.dask.reach import Margin, Reach, State, Why, greater, hull
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, evaluate, sub, to_python
+from tracebuf.ir.dims import Dim, evaluate, sub, symbols, to_python
 from tracebuf.ir.types import ShapedType
 from tracebuf.location import UNKNOWN, Location
+from tracebuf.ops.control import scf
 from tracebuf.process.display import aligned, displayed
 
 Kind = Literal["independent", "halo", "reduced", "whole"]
@@ -126,8 +128,11 @@ def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
     """The cut of a call; UnsupportedError where no axis of any argument may be cut."""
     program = program_of(f, args, kwargs)
     found = cut_of(program)
-    if has_ints(program) and (constant := with_constants(f, args, kwargs)) is not None:
-        found = sharpened(found, cut_of(program_of(constant, args, kwargs)), program)
+    constant = with_constants(f, args, kwargs) if has_ints(program) else None
+    if constant is not None or has_counts(program):
+        exact = program if constant is None else program_of(constant, args, kwargs)
+        env = {s: b.value(exact.call.values) for s, b in exact.traced.bindings.items()}
+        found = sharpened(found, cut_of(replace(exact, known=env)), program)
     axes = [a for group in (found.arguments, found.results) for cuts in group.values() for a in cuts]
     if axes and all(a.kind == "whole" for a in axes):
         first = next((a for cuts in found.arguments.values() for a in cuts), axes[0])
@@ -142,6 +147,15 @@ def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
 def has_ints(program: Program) -> bool:
     """Whether an int that the call is given is a symbol of the program."""
     return any(s.kind == "arg" for s in program.func.symbols)
+
+
+def has_counts(program: Program) -> bool:
+    """Whether a loop runs as often as a size says that none of what it makes has."""
+    for op in program.func.walk():
+        if isinstance(op, scf.For) and (last := program.flow.given(op.operand(1))) is not None and symbols(last):
+            if not {s for a in op.args for n in sizes(a) for s in symbols(n)} & symbols(last):
+                return True
+    return False
 
 
 def sharpened(found: Cut, exact: Cut, program: Program) -> Cut:
@@ -189,15 +203,15 @@ def line_of(program: Program, axis: AxisCut) -> Location:
 def cut_of(program: Program) -> Cut:
     """What the analysis of a program says."""
     names, args = program.names, program.func.args
-    outputs = program.outputs()
-    n_results = len(program.returned)
     pairs: list[Pair] = []
     results: dict[str, tuple[AxisCut, ...]] = {}
     stored: dict[str, tuple[AxisCut, ...]] = {}
-    for k, (name, value) in enumerate(outputs):
-        state = program.state(value)
-        shape = sizes(value)
-        begins = [begin_of(program, value, axis) for axis in range(len(shape))]
+    for name, values, is_stored in program.outputs():
+        if not values:  # a constant
+            results[name] = ()
+            continue
+        state, shape = program.state(*values), sizes(values[0])
+        begins = [begin_of(program, state, shape, axis) for axis in range(len(shape))]
         for n, reaches in state.reaches.items():
             if n < len(args) and sizes(args[n]):
                 cuts = [axis_cut(r, m, begins) for r, m in zip(reaches, margins_of(state, reaches))]
@@ -205,8 +219,8 @@ def cut_of(program: Program) -> Cut:
                               for r, c in zip(reaches, cuts))  # fmt: skip
                 places = tuple(0 if a is None else begins[a] for a in along)
                 pairs.append(Pair(name, names[n], tuple(cuts), along, places))
-        axes = tuple(output_axis(program, value, axis, pairs, name) for axis in range(len(shape)))
-        (results if k < n_results else stored)[name] = axes
+        axes = tuple(output_axis(program, state, axis, pairs, name) for axis in range(len(shape)))
+        (stored if is_stored else results)[name] = axes
     arguments = {}
     for n, v in enumerate(args):
         if shape := sizes(v):
@@ -219,15 +233,15 @@ def sizes(v: Value) -> tuple[Dim, ...]:
     return v.type.shape if isinstance(v.type, ShapedType) else ()
 
 
-def margins_of(state: Any, reaches: Sequence[Reach]) -> list[Margin]:
+def margins_of(state: State, reaches: Sequence[Reach]) -> list[Margin]:
     """For each axis of an argument, the margin of the output's axis along which it lies."""
     return [state.margins[r.near[0].axis] if r.near and state.margins else Margin() for r in reaches]
 
 
-def begin_of(program: Program, value: Value, axis: int) -> int:
+def begin_of(program: Program, state: State, shape: Sequence[Dim], axis: int) -> int:
     """The place of its arguments at which the first element of an output's axis lies: a result that is shorter than
     they are (a stencil without its border) lies in the middle of what it reads."""
-    state, size = program.state(value), sizes(value)[axis]
+    size = shape[axis]
     lows: list[int] = []
     highs: list[int] = []
     shorter = 0
@@ -286,9 +300,8 @@ def shown(d: Dim) -> int | str:
     return d if isinstance(d, int) else to_python(d, lambda s: s.name)
 
 
-def output_axis(program: Program, value: Value, axis: int, pairs: Sequence[Pair], name: str) -> AxisCut:
+def output_axis(program: Program, state: State, axis: int, pairs: Sequence[Pair], name: str) -> AxisCut:
     """One axis of an output: cut as long as no argument's axis along it is whole."""
-    state = program.state(value)
     margin = state.margins[axis] if state.margins else Margin()
     if margin.whole is not None:
         return AxisCut("whole", line=margin.whole.loc.line, access=margin.whole.text)

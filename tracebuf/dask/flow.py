@@ -33,7 +33,7 @@ from tracebuf.dask.reach import (
 from tracebuf.dask.rules import Reads, rank_of, reads_of, why
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Mixed, Op, Value
-from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, floordiv, mul, sub, substitute, symbols
+from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, evaluate, floordiv, mul, sub, substitute, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX, ShapedType, TensorType
 from tracebuf.ops.arrays import tensor
@@ -76,11 +76,14 @@ class Flow:
 
     def __init__(
         self, func: Func, inputs: Sequence[Value] | None = None, same: Mapping[Sym, Dim] = MappingProxyType({}),
-        bound: Iterable[Sym] = (),
+        bound: Iterable[Sym] = (), known: Mapping[Sym, int] = MappingProxyType({}),
     ) -> None:  # fmt: skip
-        """`same`: sizes in terms of others that they equal; `bound`: the symbols that a call is given."""
+        """`same`: sizes in terms of others that they equal; `bound`: the symbols that a call is given; `known`: sizes
+        of the call, which are used to say how often loops run along no axis of what they make."""
+        self.known = known
         self.states: dict[Value, State] = {}
-        self.sizes: dict[Value, Dim] = {v: substitute(s.expr, same) for s, v in func.symbols.items()}
+        named = {v: s for s, v in func.symbols.items() if not isinstance(v.defining_op, arith.Constant)}
+        self.sizes: dict[Value, Dim] = {v: substitute(s.expr, same) for v, s in named.items()}
         self.bound = frozenset(bound)
         self.trips: list[Trips] = []
         self.once: dict[Op, tuple[list[int], list[State]]] = {}
@@ -145,6 +148,8 @@ class Flow:
             return t.shape[op.attrs["dim"]] if isinstance(t, TensorType) else None
         if isinstance(op, arith.IndexCast):
             return self.size(op.operand(0))
+        if isinstance(op, arith.Select) and (holds := self.decided(op.operand(0))) is not None:
+            return self.size(op.operand(1 if holds else 2))
         if op is not None and len(op.uses) == 2:
             a, b = self.size(op.operand(0)), self.size(op.operand(1))
             if a is None or b is None:
@@ -208,7 +213,7 @@ class Flow:
         for k, outer in reads.of:
             operand = op.operand(k) if isinstance(k, int) else k
             inner = self.state(operand)
-            composed = through(outer, inner.reaches)
+            composed = self.turned(through(outer, inner.reaches), outer, inner.reaches, shape_of(operand), op)
             here = [(axis, place, many) for n, axis, place, many in reads.stored if n == k]
             if here:
                 composed = self.aligned(composed, here, op)
@@ -216,6 +221,21 @@ class Flow:
             for axis, m in enumerate(margins_through(outer, inner.margins, shape, shape_of(operand))):
                 margins[axis] = join_margin(margins[axis], m)
         return State(reaches, tuple(margins))
+
+    def turned(self, found: Reaches, outer: Sequence[Reach], inner: Reaches, sizes: Sequence[Dim], op: Op) -> Reaches:
+        """Reads around the end of a value: those of arguments of another size are of anywhere."""
+        around = {k for k, r in enumerate(outer) if any(n.around for n in r.near)}
+        if not around:
+            return found
+        reason = why(op, "parts of an array are read around their end")
+        made = {}
+        for arg, axes in found.items():
+            lies = [{n.axis for n in r.near} & around for r in inner.get(arg, ())]
+            made[arg] = tuple(
+                whole_of(reason) if any(sizes[a] != self.argument_size(arg, k) for a in lies[k]) else r
+                for k, r in enumerate(axes)
+            )
+        return made
 
     def aligned(self, reaches: Reaches, places: Sequence[tuple[int, Dim, int]], op: Op) -> Reaches:
         """Reads of fixed places, by what is stored to fixed places: as offsets from these. Of several axes the one
@@ -291,6 +311,9 @@ class Flow:
         if first is not None and last is not None and isinstance(step, int) and step > 0:
             count = sub(last, first) if step == 1 else floordiv(add(sub(last, first), step - 1), step)
         count = self.counts.get(op, count)
+        mine = {s for a in op.args for n in shape_of(a) for s in symbols(n)}
+        if count is not None and not mine & symbols(count) and symbols(count) <= self.known.keys():
+            count = evaluate(count, self.known)
         trips = Trips(counter, first, last, count, op, self.enter(op.body.args[0]))
         inits = [self.state(u.value) for u in op.inits]
         sizes = dict(self.sizes)
@@ -342,11 +365,14 @@ class Flow:
     def by_turns(self, op: scf.For, places: range, states: list[State], sizes: Mapping[Value, Dim]) -> list[State]:
         """The end of a loop, one iteration after another; `sizes`: what is known before it."""
         after = self.sizes
+        indices = {k for k, a in enumerate(op.args) if a.type is INDEX}
+        numbers = {op.args[k]: n for k in indices if (n := self.size(op.inits[k].value)) is not None}
         for place in places:
-            self.sizes = {**sizes, op.body.args[0]: place}
+            self.sizes = {**sizes, **numbers, op.body.args[0]: place}
             self.states.update(zip(op.args, states))
             self.run(op.body)
             states = [self.state(u.value) for u in op.passed]
+            numbers = {op.args[k]: n for k in indices if (n := self.size(op.passed[k].value)) is not None}
         self.sizes = after
         return states
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from operator import getitem
@@ -98,6 +99,8 @@ class Graph:
     begins: Begins = field(default_factory=dict)
     readers: dict[Any, Reader] = field(default_factory=dict)
     """By the key of a block the task that takes of it what neighbours need too, beside what it does."""
+    checks: list[Any] = field(default_factory=list)
+    """The keys of tasks that raise what the function raises, without which there are no results."""
     serial: Any = field(default_factory=itertools.count)
 
     def name(self, what: str) -> str:
@@ -152,18 +155,20 @@ class Graph:
         program: worker.StageProgram | worker.FunctionProgram
         if text is None:
             text = Builder(self.program, stage, self.cut, owned).text()
-        program = worker.StageProgram(text.name, text.text, tuple(map(dtype_of, stage.outputs)))
-        try:
-            if not self.cut and self.call is not None:
-                raise Unwritten
-            for op in (x for o in stage.ops for x in (o, *o.walk())):
-                if isinstance(op, HostCall):
-                    raise Unwritten(f"it calls {getattr(op.callee, 'name', op.callee)}")
-            program.program()
-        except (TracebufError, NotImplementedError, Unwritten) as reason:
-            found = self.by_function(stage, text, owned)
-            if found is None:
-                raise Unwritten(str(reason)) from reason
+        callees = pickle.dumps(text.callees) if text.callees and all(c.loop is not None for c in text.callees) else b""
+        program = worker.StageProgram(text.name, text.text, tuple(map(dtype_of, stage.outputs)), callees)
+        found = None if self.cut else self.by_function(stage, text, owned)
+        if found is None:
+            try:
+                for op in (x for o in stage.ops for x in (o, *o.walk())):
+                    if isinstance(op, HostCall) and not callees:
+                        raise Unwritten(f"it calls {getattr(op.callee, 'name', op.callee)}")
+                program.program()
+            except (TracebufError, NotImplementedError, Unwritten) as reason:
+                found = self.by_function(stage, text, owned)
+                if found is None:
+                    raise Unwritten(str(reason)) from reason
+        if found is not None:
             program = found
         sent: Any = program  # in each task, which dask then makes one with that before it, where there is no other
         if not isinstance(program, worker.StageProgram) or len(program.text) > LONG:
@@ -205,6 +210,8 @@ class Graph:
             for k, (window, parts) in enumerate(zip(job.windows, given.args)):
                 if not cut and window is not None and window.parts is None and window.shape:
                     self.readers.setdefault(parts.args[0].key, Reader(key, k, len(stage.outputs)))
+        if stage.stops and not cut:
+            self.checks += made.values()
         self.give(stage, axes, made, name)
         return text
 
@@ -218,7 +225,9 @@ class Graph:
         inputs = tuple(call.places[args.index(v)] for v in stage.inputs)
         stored = {v: call.places[n] for n, v in self.program.stored.items()}
         returned = {v: call.results[n] for n, v in enumerate(self.program.returned) if n in call.results}
-        outputs = tuple(-1 - stored[v] if v in stored else returned.get(v, 0) for v in stage.outputs)
+        if any(v not in stored and v not in returned for v in stage.outputs):
+            return None  # a flag that says which of several a result is
+        outputs = tuple(-1 - stored[v] if v in stored else returned[v] for v in stage.outputs)
         shapes = {place: args[k] for k, place in call.places.items()}
         constants = tuple(
             worker.Unread(tuple(evaluate(n, self.env) for n in shape_of(shapes[k])), v.dtype)

@@ -126,7 +126,8 @@ def one_target(found: Needs, t: Target, stage: Stage, cut: frozenset[Sym], begin
                 because = reach.at_why or Why("it is read at one place")
                 raise Uncut({s}, because.loc, because.text)
             if reach.reduced and not folded:
-                raise Uncut({s}, reach.reduced[0][1].loc, f"{reach.reduced[0][1].text} inside of a loop or branch")
+                because = reach.reduced[0][1]
+                raise Uncut({s}, because.loc, f"{because.text}: of a part, or in a loop or branch")
             near = hull(reach.near)
             if isinstance(near, Why):
                 raise Uncut({s}, near.loc, near.text)

@@ -3,21 +3,28 @@ what it returns and stores to, and the states of these."""
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tracebuf import pipeline
 from tracebuf.dask.flow import Flow
-from tracebuf.dask.reach import State
+from tracebuf.dask.reach import State, join
+from tracebuf.errors import UnsupportedError
+from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Op, Use, Value, happens_in
+from tracebuf.ir.core import Block, Op, Use, Value, happens_in
 from tracebuf.ir.dims import Dim, Sym, add, evaluate, neg, sub, substitute, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import TensorType
 from tracebuf.ops.arrays import bufferization, tensor
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.checks import may_stop
 
 if TYPE_CHECKING:
     from tracebuf.frontends.numpy.call.call import Call
@@ -35,10 +42,12 @@ class Program:
     func: Func
     same: Mapping[Sym, Dim]
     """Sizes in terms of those that they equal, but for a constant."""
+    known: Mapping[Sym, int] = field(default_factory=dict)
+    """The sizes of the call, where these say how often loops run along no axis of what they make."""
 
     @cached_property
     def flow(self) -> Flow:
-        flow = Flow(self.func, same=self.same, bound=self.traced.bindings)
+        flow = Flow(self.func, same=self.same, bound=self.traced.bindings, known=self.known)
         flow.run(self.func.block)
         return flow
 
@@ -60,11 +69,42 @@ class Program:
     def returned(self) -> list[Value]:
         return list(self.func.block.terminator.operands)
 
-    def outputs(self) -> list[tuple[str, Value]]:
-        """What a call gives: results, then what it stores to arguments, each by its name."""
-        results = self.returned
-        named = [("result" if len(results) == 1 else f"result {k}", v) for k, v in enumerate(results)]
-        return named + [(self.names[n], v) for n, v in self.stored.items()]
+    def results(self) -> list[list[Value]]:
+        """Of each array and number that the function returns, in order: what it may be; of a constant, nothing."""
+        found: list[list[Value]] = []
+        stored = self.stored
+
+        def walk(plan: Any, into: list[Value] | None) -> None:
+            if isinstance(plan, NewContainer):
+                for p in plan.items:
+                    walk(p, None)
+                return
+            if into is None and isinstance(plan, ResultLeaf) and plan.kind == "const" and plan.value is None:
+                return
+            if into is None:
+                found.append(into := [])
+            if isinstance(plan, ChosenResult):
+                walk(plan.then, into)
+                walk(plan.orelse, into)
+            elif plan.kind == "argument":
+                into += [stored.get(n, v) for n, v in enumerate(self.func.args) if self.leaf(n) == plan.index]
+            elif plan.kind != "const":
+                into.append(self.returned[plan.index])
+
+        walk(self.traced.plan, None)
+        return found
+
+    def leaf(self, n: int) -> int:
+        """Which leaf of the call an argument of the program is."""
+        return self.traced.arguments[n]
+
+    def outputs(self) -> list[tuple[str, list[Value], bool]]:
+        """What a call gives: results, then what it stores to arguments, each by its name; what it may be; whether it is
+        stored."""
+        results = self.results()
+        names = ["result"] if len(results) == 1 else [f"result {k}" for k in range(len(results))]
+        found = [(name, values, False) for name, values in zip(names, results)]
+        return found + [(self.names[n], [v], True) for n, v in self.stored.items()]
 
     def fits(self, env: Mapping[Sym, int], s: Sym, size: int) -> bool:
         """Whether what tracing assumed of sizes is so where one of them is another."""
@@ -72,22 +112,29 @@ class Program:
         env |= {other: evaluate(d, env) for other, d in self.same.items()}
         return guards_hold(self.traced.guards, env)
 
-    def state(self, v: Value) -> State:
-        return self.flow.state(v)
+    def state(self, *values: Value) -> State:
+        """What is known of a value, or of what is one of several."""
+        return functools.reduce(join, map(self.flow.state, values))
 
 
 def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
     """The program of a call with these arguments; `tracebuf.spec` may stand for arguments. Raises what `f.lower`
     raises."""
     call, traced = f.trace(*args, **kwargs)
+    if any(isinstance(a, np.ndarray) and a.dtype.kind not in "biufc" for a in call.values):
+        raise UnsupportedError("arrays of text are not cut", instead="use numbers for the texts")
     pipeline.optimize_tensors(traced.func, f.options)
     read_what_is_stored(traced.func)
+    read_on_all_paths(traced.func)
     own_slices(traced.func)
     same = equal_sizes(traced.guards)
+    same |= sizes_on_paths(traced.func, same)
     if same:
         for v in traced.func.values():
             if isinstance(t := v.type, TensorType):
                 v.type = replace(t, shape=tuple(substitute(n, same) for n in t.shape))
+    for op in list(traced.func.walk()):
+        say_known_sizes(op)
     return Program(getattr(f, "__name__", "f"), call, traced, traced.func, same)
 
 
@@ -109,6 +156,46 @@ def read_what_is_stored(func: Func) -> None:
                     use.set(op.operand(0))
 
 
+def read_on_all_paths(func: Func) -> None:
+    """Has results that are read on one path only (rule S8), else an array without memory, be read on all: chunks have
+    them anyway, and know their sizes."""
+    for op in [o for o in func.block.ops if isinstance(o, scf.If) and o.results]:
+        then, orelse = (region.block.terminator.operands for region in op.regions)
+        for result, a, b in zip(op.results, then, orelse):
+            for read, other in ((a, b), (b, a)):
+                empty = other.defining_op
+                if isinstance(empty, tensor.Empty) and empty.attrs.get("absent") and op not in owners(read):
+                    result.replace_all_uses(read)
+        if not any(r.uses for r in op.results) and not any(may_stop(o) for o in op.walk()):
+            func.symbols = {s: v for s, v in func.symbols.items() if v not in op.results}
+            op.erase()
+
+
+def sizes_on_paths(func: Func, same: Mapping[Sym, Dim]) -> dict[Sym, Dim]:
+    """The sizes of what is one of several arrays of one size."""
+    found: dict[Sym, Dim] = {}
+    for op in func.walk():
+        for k, result in enumerate(op.results if isinstance(op, scf.If) else ()):
+            ends = [region.block.terminator.operand(k).type for region in op.regions]
+            if not isinstance(result.type, TensorType) or not all(isinstance(t, TensorType) for t in ends):
+                continue
+            for n, *parts in zip(result.type.shape, *(t.shape for t in ends)):  # type: ignore[union-attr]
+                sizes = {substitute(p, {**same, **found}) for p in parts}
+                if len(sizes) == 1 and len(symbols(n)) == 1 and n == (s := next(iter(symbols(n)))).expr:
+                    (size,) = sizes
+                    if s not in symbols(size) and size != n:
+                        found[s] = size
+    return found
+
+
+def owners(v: Value) -> Iterator[Op]:
+    """The ops in whose regions a value is made."""
+    block: Block | None = v.block
+    while block is not None and block.region is not None and block.region.op is not None:
+        yield block.region.op
+        block = block.region.op.block
+
+
 def own_slices(func: Func) -> None:
     """Gives each user of a slice a slice of its own, so that stages take arrays, not slices, of each other."""
     for op in reversed(list(func.block.ops)):
@@ -127,6 +214,37 @@ def own_slices(func: Func) -> None:
             made = clone_op(op, {}, before)
             for use in uses:
                 use.set(made.result)
+
+
+def say_known_sizes(op: Op) -> None:
+    """Has an op that is told sizes as values, which its type knows as numbers, say the numbers, as MLIR's text does."""
+    new: Op
+    if isinstance(op, tensor.Empty):
+        told = [n if isinstance(n, int) else old for n, old in zip(op.result.tensor_type.shape, op.sizes)]
+        if told == op.sizes:
+            return
+        new = tensor.Empty.of(op.result.tensor_type, told, op.loc, op.attrs["order"])
+    elif isinstance(op, tensor.ExtractSlice) or (isinstance(op, tensor.InsertSlice) and op.results):
+        s = op.slice
+        part = op.result if isinstance(op, tensor.ExtractSlice) else op.operand(0)
+        sizes = list(s.sizes)
+        for d, n in zip(s.dims, part.tensor_type.shape):
+            if d is not None and isinstance(n, int):
+                sizes[d] = n
+        if sizes == list(s.sizes):
+            return
+        s = replace(s, sizes=tuple(sizes))
+        if isinstance(op, tensor.ExtractSlice):
+            new = tensor.ExtractSlice.of(op.source, s, op.result.tensor_type, op.loc)
+        else:
+            new = tensor.InsertSlice.of(op.operand(0), op.operand(1), s, op.loc)
+    else:
+        return
+    new.attrs = {**op.attrs, **new.attrs}
+    assert op.block is not None
+    op.block.insert_before(op, new)
+    op.result.replace_all_uses(new.result)
+    op.erase()
 
 
 def equal_sizes(guards: Iterable[Guard]) -> dict[Sym, Dim]:

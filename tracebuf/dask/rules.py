@@ -394,7 +394,8 @@ def rolled(op: tensor.InsertSlice, offsets: Offsets) -> list[Reads] | None:
             if to is None or of is None:
                 return None
             piece.append((to, add(to, part.result.tensor_type.shape[d]), sub(of, to)))
-        pieces.add(tuple(piece))
+        if 0 not in part.result.tensor_type.shape:  # by no places
+            pieces.add(tuple(piece))
         store = store.dest.defining_op
     if source is None or not isinstance(store, tensor.Empty) or source.tensor_type.shape != shape:
         return None

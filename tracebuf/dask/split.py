@@ -23,9 +23,13 @@ from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, ShapedType, TensorType, unnamed
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.arrays import bufferization, linalg, tensor
+from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.control import scf
+from tracebuf.ops.control.cf import Assert
+from tracebuf.ops.control.checks import Check
 from tracebuf.ops.control.func import Return
 from tracebuf.ops.scalars import arith
+from tracebuf.running.host import HostFunction
 
 NUMERIC = (arith.IndexCast, arith.CmpI)
 """Ops that take an index as a number: of the whole arrays' sizes."""
@@ -53,6 +57,11 @@ class Stage:
     outputs: list[Value] = field(default_factory=list)
     folds: list[Fold] = field(default_factory=list)
     loop: scf.For | None = None
+
+    @property
+    def stops(self) -> bool:
+        """Whether the user's function raises in it, for some elements."""
+        return any(isinstance(o, (Check, Assert)) for op in self.ops for o in (op, *op.walk()))
 
 
 def symbol_of(d: Dim) -> Sym | None:
@@ -202,7 +211,7 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
         if stage.loop is not None:
             stage.outputs = list(stage.loop.results)
         stage.number = k
-    return [s for s in stages if s.outputs or any(not op.results for op in s.ops)]
+    return [s for s in stages if s.outputs or s.stops]
 
 
 def check_axes(func: Func, cut: frozenset[Sym]) -> None:
@@ -284,6 +293,8 @@ class Text:
     globals: list[Dim]
     trims: list[tuple[Op, int]]
     bounds: bool
+    callees: tuple[HostFunction, ...]
+    """What its host calls call, in their order: a text has their names."""
 
 
 class Builder:
@@ -330,7 +341,8 @@ class Builder:
             loop.uses[0].set(rest[0])
             loop.uses[1].set(rest[1])
         func.block.append(Return.of([self.mapping[v] for v in stage.outputs]))
-        return Text(self.name, print_generic(func), self.locals, self.globals, self.trims, bool(bounds))
+        callees = tuple(op.attrs["callee"] for op in func.walk() if isinstance(op, HostCall))
+        return Text(self.name, print_generic(func), self.locals, self.globals, self.trims, bool(bounds), callees)
 
     def collect(self, op: Op) -> None:
         for o in (op, *op.walk()):

@@ -8,6 +8,7 @@ its neighbours, put together here out of their parts; what it gives is trimmed t
 from __future__ import annotations
 
 import math
+import pickle
 import sys
 import threading
 import weakref
@@ -18,13 +19,14 @@ import numpy as np
 
 from tracebuf import mlir
 from tracebuf.frozen import frozen
+from tracebuf.ops.arrays.host import HostCall
 
 SLACK = 1.1
 """A chunk stays in its window where that takes so much memory at most; else it is copied out of it."""
 Bounds = tuple[tuple[int, int], ...]
 """Of each axis, where a part begins and ends."""
 
-_programs: dict[str, mlir.Program] = {}
+_programs: dict[tuple[str, bytes], mlir.Program] = {}
 _lock = threading.Lock()
 
 
@@ -98,21 +100,28 @@ class Reused:
 
 @frozen(slots=False)
 class StageProgram:
-    """A stage as it is sent: its name and text, and the dtypes of its outputs. In MLIR integers have no sign: arrays
-    of unsigned ones are looked at as others."""
+    """A stage as it is sent: its name and text, the dtypes of its outputs, and the loops of NumPy's that it calls,
+    pickled, in order. In MLIR integers have no sign: arrays of unsigned ones are looked at as others."""
 
     name: str
     text: str
     dtypes: tuple[np.dtype, ...]
+    callees: bytes = b""
 
     def program(self) -> mlir.Program:
         """The program, compiled once in a process."""
         with _lock:
-            if self.text not in _programs:
-                made = mlir.program(mlir.read(self.text), self.name)
+            key = self.text, self.callees
+            if key not in _programs:
+                module = mlir.read(self.text)
+                if self.callees:
+                    calls = [op for f in module.funcs for op in f.walk() if isinstance(op, HostCall)]
+                    for op, callee in zip(calls, pickle.loads(self.callees), strict=True):
+                        op.attrs["callee"] = callee
+                made = mlir.program(module, self.name)
                 made.kernel  # noqa: B018
-                _programs[self.text] = made
-            return _programs[self.text]
+                _programs[key] = made
+            return _programs[key]
 
 
 @frozen(slots=False)
@@ -363,6 +372,11 @@ def run_and_rim(
 def after(given: Sequence[Any], n: int) -> Sequence[Any]:
     """What is behind the first n."""
     return given[n:]
+
+
+def checked(given: Any, checks: Sequence[Any], item: int | None = None) -> Any:
+    """A result, or an item of what a stage gives, after what the function raises might have been."""
+    return given if item is None else given[item]
 
 
 def pick(outputs: Sequence[Any], numbers: Sequence[int]) -> list[Any]:

@@ -17,7 +17,7 @@ from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ir.core import Block, Op, Value
 from tracebuf.ir.dims import Dim, Expr, Sym, evaluate, symbols
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import INDEX, ScalarType, ShapedType, is_unnamed
+from tracebuf.ir.types import I1, INDEX, ScalarType, ShapedType, is_unnamed
 from tracebuf.ir.verifier import where
 from tracebuf.ops.control.cf import BranchOp
 from tracebuf.ops.control.func import Call
@@ -167,5 +167,7 @@ class Runner:
 def converted(value: Value) -> Value:
     """The integer or truth that an integer is a conversion of: of the same number."""
     while isinstance(op := value.defining_op, arith.IndexCast | casts.ExtUI):
+        if isinstance(op, arith.IndexCast) and op.operand(0).type is I1:  # a set bit becomes -1
+            break
         value = op.operand(0)
     return value

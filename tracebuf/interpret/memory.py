@@ -97,7 +97,9 @@ class MemRef:
 
     @property
     def offset(self) -> int:
-        """The offset from the base pointer, in elements."""
+        """The offset from the base pointer, in elements; 0 where the buffer is too small to have one."""
+        if self.buffer.nbytes < self.array.itemsize:
+            return 0
         return (self.address - self.origin) // self.array.itemsize
 
     @property

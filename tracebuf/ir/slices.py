@@ -134,6 +134,10 @@ def slice_attrs(op: Op, leading: int) -> dict[str, Attr]:
     return attrs | {k: encoded(op.attrs[k], k) for k in ("dims",) if op.name.startswith("tracebuf.")}
 
 
+class OutOfBounds(InternalError):
+    """An element or a slice that is not there: a bug of the tracer, or of a program in MLIR text."""
+
+
 def apply_slice(
     base: np.ndarray,
     offsets: tuple[int, ...],
@@ -141,7 +145,7 @@ def apply_slice(
     strides: tuple[int, ...],
     dims: tuple[int | None, ...],
 ) -> np.ndarray:
-    """The NumPy view with this geometry; InternalError where it leaves the base."""
+    """The NumPy view with this geometry; OutOfBounds where it leaves the base."""
     index: list[Any] = []
     for n, offset, size, stride in zip(base.shape, offsets, sizes, strides, strict=True):
         if size <= 0:
@@ -149,7 +153,7 @@ def apply_slice(
             continue
         last = offset + stride * (size - 1)
         if not (0 <= offset < n and 0 <= last < n):
-            raise InternalError(f"slice out of bounds: offset {offset}, size {size}, stride {stride} in {n}")
+            raise OutOfBounds(f"slice out of bounds: offset {offset}, size {size}, stride {stride} in {n}")
         stop = last + (1 if stride >= 0 else -1)
         index.append(slice(offset, None if stop < 0 else stop, stride if stride else 1))
     view = base[(*index, ...)]  # with an ellipsis it stays an array at rank 0

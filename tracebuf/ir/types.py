@@ -7,13 +7,14 @@ A memref's strides are ints or Exprs in elements, or None where only the run tim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
 from tracebuf.frozen import cached_property, frozen
-from tracebuf.ir.dims import Dim, Expr, Sym, mul, symbols
+from tracebuf.ir.dims import Dim, Expr, Sym, mul, substitute, symbols
 
 
 @frozen()
@@ -206,6 +207,22 @@ def unnamed() -> Expr:
 def is_unnamed(e: Dim) -> bool:
     """Whether a size depends on one that no value stands for."""
     return any(s.kind == "unnamed" for s in symbols(e))
+
+
+def with_symbols(type_: Type, new: Callable[[Sym], Sym]) -> Type:
+    """The type in other size symbols; one that stands for a constant stays."""
+
+    def own(size: Dim) -> Dim:
+        found = [s for s in symbols(size) if s.lo is None or s.lo != s.hi]
+        return substitute(size, {s: new(s).expr for s in found}) if found else size
+
+    if not isinstance(type_, TensorType | MemRefType):
+        return type_
+    shape = tuple(map(own, type_.shape))
+    if isinstance(type_, TensorType):
+        return replace(type_, shape=shape)
+    strides = tuple(None if s is None else own(s) for s in type_.strides)
+    return replace(type_, shape=shape, strides=strides, offset=None if type_.offset is None else own(type_.offset))
 
 
 def same_type(a: Type, b: Type) -> bool:

@@ -8,8 +8,9 @@ that is freed already has its free moved there.
 
 Beyond the document: loops of branches, and buffers that no block sees after all their uses: these are freed on each way
 where they die. What a function returns is copied where it may be one buffer or another; one that is called and returns
-a buffer of its own returns nothing else, and its caller frees it. Refused is what copies would change, for the document
-takes buffers for immutable. MLIR counterpart: -buffer-deallocation, gone from MLIR 22.
+a buffer of its own returns nothing else, and its caller frees it. Refused is what copies would change, in the function
+or in those that call it, for the document takes buffers for immutable. MLIR counterpart: -buffer-deallocation, gone
+from MLIR 22.
 """
 
 from __future__ import annotations
@@ -45,14 +46,26 @@ def buffer_deallocation(module: Module) -> None:
     giving = {f.name for f in circular if not f.external and any(map(is_buffer_type, f.result_types))}
     unknown = {f.name for f in module.funcs if f.external and any(map(is_buffer_type, f.result_types))}
     stores: dict[str, set[int]] = {}
+    passed = {f.name: _anything(f) for f in circular}
     for func in (*ordered, *circular):
         if not func.external:
             check(func, unknown)
-            found = _Older(func, giving, func.name in called, stores)
+            found = _Older(func, giving, func.name in called, stores, passed)
+            passed[func.name] = found.passed_on()
             stores[func.name] = found.stored_arguments()
             found.run()
             if found.gives:
                 giving.add(func.name)
+
+
+Passed = Mapping[int, tuple[set[int], set[int]]]
+"""For each result that is a buffer, the arguments that it may be before anything is copied, and the other results."""
+
+
+def _anything(func: Func) -> Passed:
+    results = {k for k, t in enumerate(func.result_types) if is_buffer_type(t)}
+    args = {k for k, a in enumerate(func.args) if is_buffer(a)}
+    return {k: (args, results - {k}) for k in results}
 
 
 def is_buffer_type(type_: Type) -> bool:
@@ -86,11 +99,18 @@ WRITTEN = "a buffer is written after it was copied for those that it may be"
 
 class _Older:
     """`giving`: the functions whose results are their caller's to free; `called`: whether this one has callers;
-    `stores`: which arguments the functions that are known store to."""
+    `stores`: which arguments the functions that are known store to; `passed`: what their results may be."""
 
-    def __init__(self, func: Func, giving: Collection[str], called: bool, stores: Mapping[str, set[int]]) -> None:
+    def __init__(
+        self,
+        func: Func,
+        giving: Collection[str],
+        called: bool,
+        stores: Mapping[str, set[int]],
+        passed: Mapping[str, Passed],
+    ) -> None:
         self.func, self.dominance, self.after = func, Dominance(), Dominance(post=True)
-        self.giving, self.called, self.stores = giving, called, stores
+        self.giving, self.called, self.stores, self.passed = giving, called, stores, passed
         self.views = Views(func, self.is_giving)
         self.copies: set[Value] = set()
         self.buffers: list[Value] = []
@@ -108,6 +128,33 @@ class _Older:
         """The numbers of the arguments that may be stored to."""
         args = enumerate(self.func.args)
         return {k for k, a in args if any(self.writes(u) for alias in self.views.resolve(a) for u in alias.uses)}
+
+    def passed_on(self) -> Passed:
+        """What the results may be, of this function's arguments and of one another."""
+        ends = [b.terminator for b in self.func.body.blocks if isinstance(b.terminator, Return)]
+        origins: dict[int, set[Value]] = {}
+        for use in (u for end in ends for u in end.uses if is_buffer(u.value)):
+            origins.setdefault(use.index, set()).update(self.sources(use.value))
+        args = {a: k for k, a in enumerate(self.func.args)}
+        return {
+            k: ({args[v] for v in mine if v in args}, {j for j in origins if j != k and origins[j] & mine})
+            for k, mine in origins.items()
+        }
+
+    def sources(self, value: Value) -> set[Value]:
+        """What a buffer may be, also through calls that will give copies."""
+        found, work = set[Value](), [value]
+        while work:
+            for origin in self.views.origins(work.pop()) - found:
+                found.add(origin)
+                op = origin.defining_op
+                if isinstance(op, Call) and self.is_giving(op):
+                    work += [op.operand(k) for k in self.copied_by(op).get(origin.index, (set(), set()))[0]]
+        return found
+
+    def copied_by(self, op: Call) -> Passed:
+        """What the results of a call are copies of, where the callee gives buffers of its own."""
+        return self.passed.get(op.callee, {})
 
     def writes(self, use: Use) -> bool:
         """Whether an op may change what an operand holds."""
@@ -168,13 +215,21 @@ class _Older:
         is used (the document takes buffers for immutable)."""
         forward = {v: [t for t in ts if t not in critical] for v, ts in self.views.forward.items()}
         back = {v: ts for v, ts in self.views.back.items() if v not in critical}
-        for value in critical:
+        given: dict[Value, tuple[list[Use], set[Value]]] = {}
+        for op in self.func.walk():
+            if isinstance(op, Call) and self.is_giving(op):
+                for k, (args, others) in self.copied_by(op).items():
+                    given[op.results[k]] = [op.uses[i] for i in sorted(args)], {op.results[j] for j in others}
+        for value in dict.fromkeys([*critical, *given]):
+            ways, twins = given.get(value, (ways_to(value), set()))
             mine = reached([value], forward)
             written = [u for alias in mine for u in alias.uses if self.writes(u)]
-            twins = {v for v in critical if v is not value and self.may_be_one(v, value)} if written else set()
+            if written and value in critical:
+                twins = {v for v in critical if v is not value and self.may_be_one(v, value)}
+            twins = twins if written else set()
             if any(not frees_only(u) for v in twins for alias in reached([v], forward) for u in alias.uses):
                 raise UnsupportedError(WRITTEN, location=written[0].op.loc)
-            for use in ways_to(value):
+            for use in ways:
                 origins, used = {v for v in reached([use.value], back) if not back.get(v)}, False
                 for origin in origins:
                     theirs = reached([origin], forward)

@@ -28,7 +28,16 @@ from tracebuf.ir.core import (
     no_effects,
     split_mixed,
 )
-from tracebuf.ir.slices import Slice, apply_slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
+from tracebuf.ir.slices import (
+    OutOfBounds,
+    Slice,
+    apply_slice,
+    pack_slice,
+    slice_attrs,
+    slice_of_form,
+    unpack_slice,
+    view_sizes,
+)
 from tracebuf.ir.types import INDEX, MemRefType, TensorType, Type, UnrankedMemRefType, UnrankedTensorType, row_major
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.memory import memref
@@ -605,10 +614,10 @@ class Extract(Op):
 
 
 def checked_index(array: np.ndarray, indices: Sequence[int]) -> tuple[int, ...]:
-    """The index; InternalError where it is out of bounds (a negative one is not normalised: that would be a bug of the
+    """The index; OutOfBounds where it is out of bounds (a negative one is not normalised: that would be a bug of the
     tracer)."""
     if len(indices) != array.ndim or any(not 0 <= i < n for i, n in zip(indices, array.shape, strict=True)):
-        raise InternalError(f"element {tuple(indices)} of shape {array.shape}")
+        raise OutOfBounds(f"element {tuple(indices)} of shape {array.shape}")
     return tuple(indices)
 
 

@@ -77,7 +77,15 @@ def convert(value: Any, element: ScalarType) -> Any:
     """A reference's result as the interpreters hold it: arrays and NumPy scalars of its dtype, ints for index."""
     if isinstance(value, np.ndarray):
         return value.astype(element.dtype, copy=False)
-    return int(value) if element is INDEX else np.asarray(value).astype(element.dtype)[()]
+    if element is not INDEX:
+        return np.asarray(value).astype(element.dtype)[()]
+    number = int(value)
+    return number if -(2**63) <= number < 2**63 else (number + 2**63) % 2**64 - 2**63
+
+
+def as_signed(value: Any) -> Any:
+    """An integer (or array of them) as signed ops see it: to them a set bit is -1."""
+    return -np.asarray(value).astype(np.int8)[()] if getattr(value, "dtype", None) == np.bool_ else value
 
 
 def as_unsigned(value: Any) -> Any:
@@ -257,14 +265,21 @@ class _ExtremeI(BinaryOp):
         return e.intrinsic(f"{self.instruction}.{self.llvm}", self.llvm, [(self.llvm, a) for a in args])
 
 
-class MaxSI(_ExtremeI):
+class _ExtremeSI(_ExtremeI):
+    __slots__ = ()
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_signed(a) for a in args])
+
+
+class MaxSI(_ExtremeSI):
     """np.maximum on signed integers and sizes. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
     name, instruction, reference = "arith.maxsi", "llvm.smax", np.maximum
 
 
-class MinSI(_ExtremeI):
+class MinSI(_ExtremeSI):
     """np.minimum on signed integers and sizes. operands: a, b of one integer type or index; results: 1 of that type."""
 
     __slots__ = ()
@@ -499,7 +514,11 @@ class IndexCast(CastOp):
     bufferizable = True
 
     def compute(self, args: Sequence[Any]) -> Any:
-        return super().compute([lowest_bit(args[0], self.element)])
+        return super().compute([lowest_bit(self._read(args[0]), self.element)])
+
+    @staticmethod
+    def _read(value: Any) -> Any:
+        return as_signed(value)
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return False

@@ -12,7 +12,7 @@ import numpy as np
 
 from tracebuf.ir.emitter import Emitter, llvm_type
 from tracebuf.ir.types import I64, ScalarType, Type
-from tracebuf.ops.scalars.arith import CastOp, IndexCast, as_unsigned, convert, lowest_bit
+from tracebuf.ops.scalars.arith import CastOp, IndexCast, as_signed, as_unsigned, convert, lowest_bit
 
 
 class ExtF(CastOp):
@@ -54,6 +54,9 @@ class SIToFP(CastOp):
     __slots__ = ()
     name, instruction = "arith.sitofp", "sitofp"
 
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_signed(args[0])])
+
 
 class UIToFP(CastOp):
     """`arith.uitofp`. operands: unsigned integer or i1; results: 1 f32 or f64."""
@@ -80,6 +83,9 @@ class ExtSI(CastOp):
 
     __slots__ = ()
     name, instruction = "arith.extsi", "sext"
+
+    def compute(self, args: Sequence[Any]) -> Any:
+        return super().compute([as_signed(args[0])])
 
 
 class TruncI(CastOp):
@@ -116,8 +122,9 @@ class IndexCastUI(IndexCast):
     __slots__ = ()
     name = "arith.index_castui"
 
-    def compute(self, args: Sequence[Any]) -> Any:
-        return super().compute([as_unsigned(args[0])])
+    @staticmethod
+    def _read(value: Any) -> Any:
+        return as_unsigned(value)
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         return self.resized(e, args[0], "zext")

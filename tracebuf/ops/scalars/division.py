@@ -68,7 +68,11 @@ class Division(BinaryOp):
         if self.signed:
             same_sign = e.inst(f"icmp sge {t} {e.inst(f'xor {t} {remainder}, {b}')}, 0")
             rounds_up = e.inst(f"and i1 {rounds_up}, {same_sign}")
-        return e.inst(f"add {t} {quotient}, {e.inst(f'zext i1 {rounds_up} to {t}')}")
+        return e.inst(f"add {t} {quotient}, {_as_number(e, rounds_up, t)}")
+
+
+def _as_number(e: Emitter, flag: str, t: str) -> str:
+    return flag if t == "i1" else e.inst(f"zext i1 {flag} to {t}")
 
 
 class DivSI(Division):
@@ -131,7 +135,7 @@ class FloorDivIndex(BinaryOp):
         q, r = e.inst(f"sdiv {t} {a}, {safe}"), e.inst(f"srem {t} {a}, {safe}")
         turned = e.inst(f"icmp slt {t} {e.inst(f'xor {t} {r}, {safe}')}, 0")
         down = e.inst(f"and i1 {turned}, {e.inst(f'icmp ne {t} {r}, 0')}")
-        found = e.inst(f"sub {t} {q}, {e.inst(f'zext i1 {down} to {t}')}")
+        found = e.inst(f"sub {t} {q}, {_as_number(e, down, t)}")
         return found if safe == b else e.inst(f"select i1 {zero}, {t} 0, {t} {found}")
 
 

@@ -1,19 +1,20 @@
 """Calls replaced by what they call, so that a function of a module can be run or compiled by itself.
 
 At either level: what the analysis decided at a call stays as it is. Limitations: not for recursive functions, nor for
-functions that are only declared, unless they are given. A callee of several blocks becomes an scf.execute_region. MLIR
-counterpart: -inline.
+functions that are only declared, unless they are given. A callee of several blocks becomes an scf.execute_region. Each
+copy of a callee has size symbols of its own, as its sizes may be others at each call. MLIR counterpart: -inline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.clone import clone_func, clone_region
 from tracebuf.ir.core import Block, Op, Region, Value
+from tracebuf.ir.dims import Sym
 from tracebuf.ir.func import Func, Module
-from tracebuf.ir.types import same_type
+from tracebuf.ir.types import Type, same_type, with_symbols
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.func import Call
@@ -73,9 +74,11 @@ def _inline(call: Call, callee: Func, func: Func) -> None:
     assert block is not None
     mapping: dict[Value, Value] = {}
     body = clone_region(callee.body, mapping)
+    renamed = _rename_sizes(body, callee, certain=block is func.block)
     made: list[Op] = []
-    for arg, value in zip(body.blocks[0].args, call.operands, strict=True):
-        arg.replace_all_uses(_as(value, arg, call, made))
+    for old, arg, value in zip(callee.args, body.blocks[0].args, call.operands, strict=True):
+        mapping[old] = _as(value, arg, call, made)
+        arg.replace_all_uses(mapping[old])
     if len(body.blocks) == 1:
         *ops, end = body.blocks[0].ops
         made += ops
@@ -90,7 +93,33 @@ def _inline(call: Call, callee: Func, func: Func) -> None:
     call.drop_uses()
     place = block.op_index(call)
     block.replace_ops([*block.ops[:place], *made, *block.ops[place + 1 :]])
-    func.symbols.update({s: mapping[v] for s, v in callee.symbols.items() if v in mapping and s not in func.symbols})
+    func.symbols.update({renamed[s]: mapping[v] for s, v in callee.symbols.items()})
+
+
+def _rename_sizes(body: Region, callee: Func, *, certain: bool) -> Mapping[Sym, Sym]:
+    """Gives the copy symbols of its own; what they are for those of the callee. `certain`: whether the call is
+    certain to be reached; elsewhere an argument that is a size in the callee may be negative."""
+    values = [a for b in body.blocks for a in b.args]
+    for op in body.walk():
+        values += [*op.results, *(a for r in op.regions for b in r.blocks for a in b.args)]
+    renamed: dict[Sym, Sym] = {}
+
+    def own(symbol: Sym) -> Sym:
+        if symbol not in renamed:
+            known = certain or symbol.kind == "unnamed"
+            lo, hi = (symbol.lo, symbol.hi) if known else (None, None)
+            renamed[symbol] = Sym(symbol.name, symbol.kind, lo, hi)
+        return renamed[symbol]
+
+    for symbol in callee.symbols:
+        own(symbol)
+    types: dict[int, tuple[Type, Type]] = {}
+    for value in values:
+        old = value.type
+        if id(old) not in types:
+            types[id(old)] = old, with_symbols(old, own)
+        value.type = types[id(old)][1]
+    return renamed
 
 
 def _as(value: Value, like: Value, call: Call, made: list[Op]) -> Value:
