@@ -24,6 +24,7 @@ from tracebuf.ir.func import Func, Module
 from tracebuf.ir.types import MemRefType, ScalarType, UnrankedMemRefType
 from tracebuf.ir.verifier import verify_module
 from tracebuf.ops.control.func import Call
+from tracebuf.ops.memory.memref import Dim, dimension
 from tracebuf.optimize.memrefs.expand_realloc import expand_realloc
 from tracebuf.optimize.mlir.add_runtime_checks import add_runtime_checks
 from tracebuf.optimize.mlir.alloc_tensor_to_empty import alloc_tensor_to_empty
@@ -161,12 +162,15 @@ def _prepare(func: Func, module: Module, known: Collection[str]) -> None:
 
 def refuse_to_run(func: Func, known: Collection[str]) -> None:
     """UnsupportedError, with the location, for what can be analysed and rewritten, but not run: unknown ops, calls of
-    functions that are not `known`, values that are neither numbers nor buffers of strides."""
+    functions that are not `known`, dimensions that are not there, values that are neither numbers nor buffers of
+    strides."""
     for op in func.walk():
         if op.name not in Op.registry:
             raise UnsupportedError(f"{op.name} is not known: it cannot be run", location=op.loc)
         if isinstance(op, Call) and op.callee not in known:
             raise UnsupportedError(f"@{op.callee} is only declared: it cannot be run", location=op.loc)
+        if isinstance(op, Dim) and isinstance(dim := op.attrs["dim"], int) and dimension(op) is None:
+            raise UnsupportedError(f"{op.operand(0).type} has no dimension {dim}: it cannot be run", location=op.loc)
     for value in func.values():
         if not isinstance(value.type, ScalarType | MemRefType):
             loc = value.owner.loc if isinstance(value.owner, Op) else func.loc

@@ -111,7 +111,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/tools/test_measure_lines.py, tests/tools/test_line_peaks.py
     which axes may be cut, halos    `f.cut`: dask/flow.py, by op: rules.py; said by cut.py; tests/dask/test_cut.py
     a call on dask arrays           dask/calls.py; its tasks: graph.py, worker.py; what loops carry: carried.py;
-                                    files by their names: files.py;
+                                    what reductions begin with: starts.py; files by their names: files.py;
                                     tests/dask/test_distribute.py, tests/dask/test_carried.py
     the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py
     a contract that is broken       explain/contracts.py, asked by `_specialize` of api.py; tests/call/test_contracts.py
@@ -125,6 +125,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     optimize/buffers/shorten_liveness.py moves frees up;
                                     tests/passes/test_deallocate.py (once, on every path); early enough:
                                     tests/passes/test_peak.py
+    what MLIR text may not say      frontends/mlir/rules.py; of shapes and places memory_rules.py, of numbers' types
+                                    number_rules.py, of loops, branches and names structure_rules.py;
+                                    tests/mlir/test_wrong_parts.py
     a pass of `opt` by MLIR's name  passes.py lists them; on tensors and functions: optimize/mlir/,
                                     optimize/tensors/; on buffers: optimize/memrefs/ and deallocate/general/, for
                                     which analysis/flow/ knows how control and buffers flow through blocks and regions;

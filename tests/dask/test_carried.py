@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tracebuf
 from tests.dask.test_distribute import agree, listed
 from tracebuf import bufferize
 from tracebuf.errors import UnsupportedError
@@ -225,5 +226,7 @@ def test_cuts_of_results_by_their_places() -> None:
     found = bufferize(swapped).cut(copy.copy(u), v, 1)
     assert found.pair("result", "b") is not None and list(found.results) == ["result"]
     assert str(bufferize(steps).cut(u, v[:5]).arguments["u"][0]) == "halo (5, 5)"
+    with pytest.raises(UnsupportedError, match="hangs on the size"):  # of a spec no size is known
+        bufferize(steps).cut(tracebuf.spec("f8[n]"), tracebuf.spec("f8[k]"))
     axis = bufferize(rolled_part).cut(u).arguments["a"][0]
     assert axis.kind == "whole" and "around their end" in axis.access

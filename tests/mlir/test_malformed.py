@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import random
 import re
+import subprocess
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.mlir.mutants import mutant
-from tests.mlir.oracle import BOUNDARIES
+from tests.mlir.oracle import BOUNDARIES, MLIR_OPT, UNREGISTERED
 from tests.mlir.test_passes_run import corpus, on_buffers
 from tracebuf import mlir, opt
 from tracebuf.errors import InternalError, TracebufError
@@ -73,6 +74,22 @@ def judge(seeds: list[str]) -> int:
 def test_malformed_text_is_answered_with_its_place_and_a_reason() -> None:
     fine = judge([f"few-{i}" for i in range(300)])
     assert 20 <= fine < 150  # some are programs still
+
+
+def test_what_is_refused_mlir_opt_refuses_too() -> None:
+    """But for ops of ours, which are unknown to it, and a region of linalg.fill that computes something else."""
+    if not MLIR_OPT:
+        pytest.skip("mlir-opt-22 is not installed")
+    for seed in range(120):
+        rng = random.Random(f"few-{seed}")
+        text = mutant(rng, rng.choice(texts()), names())
+        try:
+            mlir.read(text)
+        except TracebufError as error:
+            if "tracebuf." in str(error) or "does not compute what the name says" in str(error):
+                continue
+            run = subprocess.run([MLIR_OPT, "-", UNREGISTERED], input=text, capture_output=True, text=True)
+            assert run.returncode != 0, f"{seed}: {error}\n{text}"
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.params import one_in
 from tracebuf import mlir
-from tracebuf.errors import InternalError
+from tracebuf.errors import InternalError, UnsupportedError
 from tracebuf.ops.control.checks import Check
 
 X = np.arange(6.0)
@@ -92,3 +92,22 @@ def test_what_no_tensor_has_is_an_index_error_on_values_too(name: str, args: tup
 
 def test_what_constants_show_is_not_checked() -> None:
     assert not [op for op in program("known").buffers.walk() if isinstance(op, Check)]
+
+
+@pytest.mark.parametrize("kind", ["memref", "tensor"])
+@pytest.mark.parametrize("dim", [2, -1])
+def test_a_dimension_that_is_not_there_has_no_size(kind: str, dim: int) -> None:
+    """Constant, it is refused before native code is made; the interpreters come to it."""
+    module = mlir.read(DIMENSION.replace("KIND", kind).replace("DIM", str(dim)))
+    with pytest.raises(UnsupportedError, match=f"has no dimension {dim}"):
+        mlir.program(module)
+    with pytest.raises(IndexError, match=f"dimension {dim} of shape"):
+        mlir.interpret(module, args=(np.zeros((4, 5), np.int32),))
+
+
+DIMENSION = """"func.func"() <{function_type = (KIND<4x?xi32>) -> index, sym_name = "f"}> ({
+^bb0(%m: KIND<4x?xi32>):
+  %c = "arith.constant"() <{value = DIM : index}> : () -> index
+  %d = "KIND.dim"(%m, %c) : (KIND<4x?xi32>, index) -> index
+  "func.return"(%d) : (index) -> ()
+}) : () -> ()"""

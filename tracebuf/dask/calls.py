@@ -27,7 +27,7 @@ from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
 from tracebuf.dask.starts import begun_apart
 from tracebuf.dask.unroll import unrolled
 from tracebuf.dask.worker import checked
-from tracebuf.errors import TracebufWarning, UnsupportedError, render
+from tracebuf.errors import TracebufError, TracebufWarning, UnsupportedError, render
 from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
@@ -123,10 +123,9 @@ class Distributed:
         self.program = self.first_trace(given, args, kwargs, sizes)
         if not self.holds():
             self.program = self.trace(given, args, kwargs, None)
-        for a in self.program.call.values:  # captured arrays
-            if isinstance(a, np.ndarray) and id(a) not in self.arrays:
-                self.arrays[id(a)] = made = self.da.from_array(a, chunks=-1)
-                self.turned.add(id(made))
+        for a in self.captured():
+            self.arrays[id(a)] = made = self.da.from_array(a, chunks=-1)
+            self.turned.add(id(made))
         self.leaves = [self.given(k) for k in range(len(self.program.func.args))]
         self.env = {s: b.value(self.values) for s, b in self.program.traced.bindings.items()}
         for n in self.program.stored:
@@ -141,12 +140,16 @@ class Distributed:
     ) -> Program:
         """The program for small stand-ins, or where captured arrays are as large as arguments, for large ones."""
         try:
-            program = self.trace(given, args, kwargs, sizes)
-        except UnsupportedError:
+            self.program = self.trace(given, args, kwargs, sizes)
+        except TracebufError:
             raise
-        except Exception:
+        except Exception:  # what NumPy raises for other sizes
             return self.trace(given, args, kwargs, None)
-        return program if not program.call.hidden else self.trace(given, args, kwargs, None)
+        return self.trace(given, args, kwargs, None) if any(a.ndim for a in self.captured()) else self.program
+
+    def captured(self) -> list[np.ndarray]:
+        """The arrays from outside that the function reads."""
+        return [a for a in self.program.call.values if isinstance(a, np.ndarray) and id(a) not in self.arrays]
 
     def check(self) -> None:
         """Refuses what a call on dask arrays cannot give back."""

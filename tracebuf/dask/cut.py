@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
+from tracebuf import stages
+from tracebuf.dask.flow import is_along_nothing
 from tracebuf.dask.program import Program, program_of, with_constants
 from tracebuf.dask.reach import Margin, Reach, State, Why, greater, hull
 from tracebuf.errors import UnsupportedError
@@ -129,10 +131,11 @@ def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
     program = program_of(f, args, kwargs)
     found = cut_of(program)
     constant = with_constants(f, args, kwargs) if has_ints(program) else None
-    if constant is not None or has_counts(program):
-        exact = program if constant is None else program_of(constant, args, kwargs)
-        env = {s: b.value(exact.call.values) for s, b in exact.traced.bindings.items()}
-        found = sharpened(found, cut_of(replace(exact, known=env)), program)
+    exact = program if constant is None else program_of(constant, args, kwargs)
+    if has_counts(program) and not has_specs(args, kwargs):
+        exact = replace(exact, known=exact.env)
+    if exact is not program:
+        found = sharpened(found, cut_of(exact), program)
     axes = [a for group in (found.arguments, found.results) for cuts in group.values() for a in cuts]
     if axes and all(a.kind == "whole" for a in axes):
         first = next((a for cuts in found.arguments.values() for a in cuts), axes[0])
@@ -149,11 +152,17 @@ def has_ints(program: Program) -> bool:
     return any(s.kind == "arg" for s in program.func.symbols)
 
 
+def has_specs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether specs stand for arguments, whose sizes are examples."""
+    with stages.examples(args, kwargs) as (_, _, sizes):
+        return sizes is not None
+
+
 def has_counts(program: Program) -> bool:
     """Whether a loop runs as often as a size says that none of what it makes has."""
     for op in program.func.walk():
         if isinstance(op, scf.For) and (last := program.flow.given(op.operand(1))) is not None and symbols(last):
-            if not {s for a in op.args for n in sizes(a) for s in symbols(n)} & symbols(last):
+            if is_along_nothing(op, last):
                 return True
     return False
 
@@ -190,9 +199,8 @@ def sharper(general: AxisCut, exact: AxisCut, program: Program) -> AxisCut:
         return general
     if general.kind == "whole":
         return exact
-    env = {s: b.value(program.call.values) for s, b in program.traced.bindings.items()}
-    width = sum(evaluate(d, env) for d in general.bounds)
-    return general if width == sum(evaluate(d, env) for d in exact.bounds) and general.kind == exact.kind else exact
+    widths = [sum(evaluate(d, program.env) for d in cut.bounds) for cut in (general, exact)]
+    return general if widths[0] == widths[1] and general.kind == exact.kind else exact
 
 
 def line_of(program: Program, axis: AxisCut) -> Location:

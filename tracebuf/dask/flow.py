@@ -64,6 +64,11 @@ def shape_of(v: Value) -> tuple[Dim, ...]:
     return v.type.shape if isinstance(v.type, ShapedType) else ()
 
 
+def is_along_nothing(op: scf.For, count: Dim) -> bool:
+    """Whether how often a loop runs is no size of what it carries."""
+    return not {s for a in op.args for n in shape_of(a) for s in symbols(n)} & symbols(count)
+
+
 def start(number: int, v: Value) -> State:
     """The state of an argument."""
     because = Why("as it is")
@@ -311,8 +316,7 @@ class Flow:
         if first is not None and last is not None and isinstance(step, int) and step > 0:
             count = sub(last, first) if step == 1 else floordiv(add(sub(last, first), step - 1), step)
         count = self.counts.get(op, count)
-        mine = {s for a in op.args for n in shape_of(a) for s in symbols(n)}
-        if count is not None and not mine & symbols(count) and symbols(count) <= self.known.keys():
+        if count is not None and is_along_nothing(op, count) and symbols(count) <= self.known.keys():
             count = evaluate(count, self.known)
         trips = Trips(counter, first, last, count, op, self.enter(op.body.args[0]))
         inits = [self.state(u.value) for u in op.inits]

@@ -22,7 +22,6 @@ from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
 from tracebuf.ir.types import ScalarType, ShapedType
-from tracebuf.ops.arrays.host import HostCall
 
 Index = tuple[int, ...]
 TREE = 8
@@ -155,21 +154,16 @@ class Graph:
         program: worker.StageProgram | worker.FunctionProgram
         if text is None:
             text = Builder(self.program, stage, self.cut, owned).text()
-        callees = pickle.dumps(text.callees) if text.callees and all(c.loop is not None for c in text.callees) else b""
-        program = worker.StageProgram(text.name, text.text, tuple(map(dtype_of, stage.outputs)), callees)
         found = None if self.cut else self.by_function(stage, text, owned)
-        if found is None:
-            try:
-                for op in (x for o in stage.ops for x in (o, *o.walk())):
-                    if isinstance(op, HostCall) and not callees:
-                        raise Unwritten(f"it calls {getattr(op.callee, 'name', op.callee)}")
-                program.program()
-            except (TracebufError, NotImplementedError, Unwritten) as reason:
-                found = self.by_function(stage, text, owned)
-                if found is None:
-                    raise Unwritten(str(reason)) from reason
         if found is not None:
             program = found
+        else:
+            try:
+                program = self.by_text(stage, text)
+            except (TracebufError, NotImplementedError, Unwritten) as reason:
+                if not self.cut or (found := self.by_function(stage, text, owned)) is None:
+                    raise Unwritten(str(reason)) from reason
+                program = found
         sent: Any = program  # in each task, which dask then makes one with that before it, where there is no other
         if not isinstance(program, worker.StageProgram) or len(program.text) > LONG:
             program_key = self.name(f"program-{text.name}")
@@ -214,6 +208,19 @@ class Graph:
             self.checks += made.values()
         self.give(stage, axes, made, name)
         return text
+
+    def by_text(self, stage: Stage, text: Text) -> worker.StageProgram:
+        """The stage as text, which is compiled here to see whether it can be. What it calls are NumPy's own loops."""
+        for callee in text.callees:
+            if callee.loop is None:
+                raise Unwritten(f"it calls {callee.name}")
+        try:
+            callees = pickle.dumps(text.callees) if text.callees else b""
+        except (pickle.PicklingError, AttributeError, TypeError) as reason:
+            raise Unwritten(str(reason)) from reason
+        program = worker.StageProgram(text.name, text.text, tuple(map(dtype_of, stage.outputs)), callees)
+        program.program()
+        return program
 
     def by_function(self, stage: Stage, text: Text, owned: frozenset[int]) -> worker.FunctionProgram | None:
         """The function itself as a stage, where that is all there is to do."""

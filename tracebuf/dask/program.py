@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,11 @@ class Program:
         flow = Flow(self.func, same=self.same, bound=self.traced.bindings, known=self.known)
         flow.run(self.func.block)
         return flow
+
+    @cached_property
+    def env(self) -> Mapping[Sym, int]:
+        """What the sizes and ints are in the call."""
+        return {s: b.value(self.call.values) for s, b in self.traced.bindings.items()}
 
     @property
     def names(self) -> list[str]:
@@ -164,7 +169,7 @@ def read_on_all_paths(func: Func) -> None:
         for result, a, b in zip(op.results, then, orelse):
             for read, other in ((a, b), (b, a)):
                 empty = other.defining_op
-                if isinstance(empty, tensor.Empty) and empty.attrs.get("absent") and op not in owners(read):
+                if isinstance(empty, tensor.Empty) and empty.attrs.get("absent") and not is_inside(read, op):
                     result.replace_all_uses(read)
         if not any(r.uses for r in op.results) and not any(may_stop(o) for o in op.walk()):
             func.symbols = {s: v for s, v in func.symbols.items() if v not in op.results}
@@ -188,12 +193,14 @@ def sizes_on_paths(func: Func, same: Mapping[Sym, Dim]) -> dict[Sym, Dim]:
     return found
 
 
-def owners(v: Value) -> Iterator[Op]:
-    """The ops in whose regions a value is made."""
+def is_inside(v: Value, op: Op) -> bool:
+    """Whether a value is made in the regions of an op."""
     block: Block | None = v.block
     while block is not None and block.region is not None and block.region.op is not None:
-        yield block.region.op
+        if block.region.op is op:
+            return True
         block = block.region.op.block
+    return False
 
 
 def own_slices(func: Func) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from tracebuf.dask.flow import Flow, shape_of
-from tracebuf.dask.program import Program
+from tracebuf.dask.program import Program, is_inside
 from tracebuf.dask.rules import NAMES, folding
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import plain
@@ -267,19 +267,10 @@ def check_numbers(op: Op, flow: Flow, cut: frozenset[Sym]) -> None:
     for inner in op.walk():
         if isinstance(inner, NUMERIC):
             for v in inner.operands:
-                if v.type is INDEX and v.block is not None and inner_value(v, op):
+                if v.type is INDEX and v.block is not None and is_inside(v, op):
                     size = flow.size(v)
                     if size is not None and symbols(size) & cut:
                         raise Uncut(set(symbols(size) & cut), inner.loc, "a size is computed with inside of a loop")
-
-
-def inner_value(v: Value, op: Op) -> bool:
-    block = v.block
-    while block is not None and block.region is not None and block.region.op is not None:
-        if block.region.op is op:
-            return True
-        block = block.region.op.block  # type: ignore[assignment]
-    return False
 
 
 @plain()
@@ -365,7 +356,7 @@ class Builder:
             into.append(size)
 
     def is_outer(self, v: Value) -> bool:
-        return not any(inner_value(v, op) for op in self.stage.ops)
+        return not any(is_inside(v, op) for op in self.stage.ops)
 
     def value(self, v: Value, op: Op) -> Value:
         """What stands for a value in the stage."""
@@ -390,7 +381,7 @@ class Builder:
     def add(self, op: Op) -> None:
         for o in (op, *op.walk()):
             for v in o.operands:
-                if not any(inner_value(v, s) for s in (op,)):
+                if not any(is_inside(v, s) for s in (op,)):
                     self.mapping[v] = self.value(v, o)
         trimmed = {d: self.own[op, d] for o, d in self.trims if o is op}
         made: list[Op] = []

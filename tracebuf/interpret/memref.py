@@ -198,7 +198,7 @@ class _MemRefRunner(Runner):
         return []
 
     def dim(self, op: Op, args: list[Any]) -> list[Any]:
-        return [args[0].array.shape[op.attrs["dim"]]]
+        return [memref.size_along(args[0].array.shape, op.attrs["dim"])]
 
     def rank(self, op: Op, args: list[Any]) -> list[Any]:
         return [args[0].array.ndim]

@@ -681,7 +681,7 @@ class Dim(Op):
         return self.form_with({})
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
-        return [int(args[0].shape[args[1] if len(args) > 1 else self.attrs["dim"]])]
+        return [memref.size_along(args[0].shape, args[1] if len(args) > 1 else self.attrs["dim"])]
 
     def bufferizes_to_memory_read(self, use: Use, facts: Facts) -> bool:
         return False

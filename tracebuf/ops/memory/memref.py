@@ -23,7 +23,15 @@ from tracebuf.ir.attributes import (
 from tracebuf.ir.core import Effect, Effects, Form, FormError, Mixed, Op, Value, join_mixed, no_effects, split_mixed
 from tracebuf.ir.dims import Dim as Size
 from tracebuf.ir.dims import add, floordiv, mul
-from tracebuf.ir.slices import Slice, pack_slice, slice_attrs, slice_of_form, unpack_slice, view_sizes
+from tracebuf.ir.slices import (
+    OutOfBounds,
+    Slice,
+    pack_slice,
+    slice_attrs,
+    slice_of_form,
+    unpack_slice,
+    view_sizes,
+)
 from tracebuf.ir.types import (
     INDEX,
     MemRefType,
@@ -223,6 +231,13 @@ def dimension(op: Op) -> int | None:
     undefined behaviour in MLIR, and nothing follows from it."""
     dim, source = op.attrs["dim"], op.operand(0).type
     return dim if isinstance(dim, int) and isinstance(source, ShapedType) and 0 <= dim < source.rank else None
+
+
+def size_along(shape: tuple[int, ...], dim: int) -> int:
+    """The size of a dimension at run time; OutOfBounds where there is none."""
+    if not 0 <= dim < len(shape):
+        raise OutOfBounds(f"dimension {dim} of shape {shape}")
+    return int(shape[dim])
 
 
 class Rank(Op):
