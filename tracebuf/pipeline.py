@@ -110,7 +110,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     within.py; with Python's objects: whole.py, tally.py;
                                     tests/tools/test_measure_lines.py, tests/tools/test_line_peaks.py
     which axes may be cut, halos    `f.cut`: dask/flow.py, by op: rules.py; said by cut.py; tests/dask/test_cut.py
-    a call on dask arrays           dask/calls.py; its tasks: graph.py, worker.py; what loops carry: carried.py;
+    a call on dask arrays           dask/calls.py; its tasks: graph.py, tasks.py, worker.py; loops carry: carried.py;
                                     what reductions begin with: starts.py; files by their names: files.py;
                                     tests/dask/test_distribute.py, tests/dask/test_carried.py
     the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py

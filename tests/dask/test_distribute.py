@@ -313,3 +313,20 @@ def test_what_a_step_calls_for_its_effect_is_refused_beside_reductions() -> None
 
     with pytest.raises(UnsupportedError, match="one cannot be sent to workers: it calls print"):
         distribute(told)(*given([np.ones((30, 30))]))
+
+
+def test_a_source_is_fused_with_the_stage_that_reads_it() -> None:
+    """Of a stage several of whose items are taken; dask alone leaves it a task of its own."""
+
+    @bufferize
+    def f(x: Any) -> Any:
+        y = np.sqrt(x)
+        return y, y.sum(), y - y.mean()
+
+    from dask.callbacks import Callback
+
+    ran: list[str] = []
+    x = da.random.default_rng(0).random((40, 40), chunks=20)
+    with Callback(pretask=lambda key, dsk, state: ran.append(str(key))):
+        dask.compute(*distribute(f)(x))
+    assert not any("'random-" in key and "stage" not in key for key in ran), ran

@@ -13,7 +13,9 @@ from tests.dask.functions import CASES
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.dask import Mapped, distribute
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
+Callback = pytest.importorskip("dask.callbacks").Callback
 
 laplace, heat = (bufferize(CASES[name][0]) for name in ("laplace", "heat"))
 VIEWS = ("a", "a[3:-5, 2:]", "a[::-1, ::3]", "a.T", "a[::-2].T", "a[7:7]", "a[4]", "a[None, 3:, ::-1]")
@@ -86,3 +88,44 @@ def test_changed_copies_of_a_file_are_sent(tmp_path: Path, a: Any) -> None:
     private = np.load(tmp_path / "a.npy", mmap_mode="c")
     private[:] = 2.0
     np.testing.assert_array_equal(distribute(laplace)(private).compute(), laplace(np.full((60, 50), 2.0)))
+
+
+@bufferize
+def around(x: Any) -> Any:
+    return np.roll(x, 1, axis=0) + np.roll(x, -1, axis=1) + x
+
+
+@bufferize
+def above_mean(x: Any) -> tuple[Any, Any]:
+    y = x - x.mean()
+    z = y.copy()
+    z[1:-1] = y[2:] - y[:-2]
+    return z, z.max(axis=0)
+
+
+@bufferize
+def itself(x: Any) -> tuple[Any, Any]:
+    return x[2:], x
+
+
+@pytest.mark.parametrize("f", [laplace, around, above_mean, itself], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("view", ["a", "a[3:-5, 2:]", "a[::-1, ::3]", "a.T"])
+def test_windows_of_what_is_only_read_are_read_where_they_are_needed(f: Any, view: str, a: Any, tmp_path: Path) -> None:
+    x = eval(view, {"a": np.load(tmp_path / "a.npy", mmap_mode="r")})
+    lazy = distribute(f)(da.from_array(Mapped(x), chunks=(20, 15)))
+    ran: list[str] = []
+    with Callback(pretask=lambda key, dsk, state: ran.append(str(key))):
+        found = dask.compute(lazy, scheduler="sync")[0]
+    expected = f(np.array(x))
+    for one, other in zip(*((r if isinstance(r, tuple) else (r,)) for r in (found, expected)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-13)
+    if f is not itself:  # whose results are the blocks
+        assert not any("array-" in key or "rim" in key for key in ran)
+
+
+def test_a_chunk_that_is_a_part_of_a_file_outlives_it(a: Any, tmp_path: Path) -> None:
+    read = np.load(tmp_path / "a.npy", mmap_mode="r")
+    found = distribute(itself)(da.from_array(Mapped(read), chunks=60))[0].persist(scheduler="sync")
+    expected = np.array(read)[2:]
+    a[:] = 5.0
+    np.testing.assert_array_equal(found.compute(), expected)

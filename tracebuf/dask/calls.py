@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.dask.carried import carried_apart
-from tracebuf.dask.files import Mapped, in_parts
+from tracebuf.dask.files import Mapped, file_of, in_parts
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten, dtype_of
 from tracebuf.dask.grid import Grid, needs_of
@@ -340,9 +340,10 @@ class Distributed:
             if isinstance(v.type, ScalarType) or not isinstance(a, self.da.Array):
                 graph.blocks[v] = Blocks(lambda _: None, literal(a, v))
                 continue
+            file = file_of(a)
             a = a.rechunk(tuple(self.chunks(v, axis, n, grids) for axis, n in enumerate(a.shape)))
             sources.append(a)
-            graph.blocks[v] = Blocks(lambda index, name=a.name: (name, *index))  # type: ignore[misc]
+            graph.blocks[v] = Blocks(lambda index, name=a.name: (name, *index), file=file)  # type: ignore[misc]
         if self.resource is not None:
             self.warn_of_fusion()
             local = {**self.env, **{s: max(b - a for a, b in g.chunks) for s, g in grids.items()}}
@@ -423,7 +424,9 @@ class Distributed:
         """A value as a dask array; a number as one of no axes."""
         import dask
         from dask._task_spec import Alias, List, Task, TaskRef
-        from dask.highlevelgraph import HighLevelGraph
+        from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
+
+        from tracebuf.dask.tasks import taker
 
         blocks = graph.blocks.get(v)
         if blocks is None or (blocks.literal is not None):
@@ -445,14 +448,14 @@ class Distributed:
             else:
                 chunks.append((evaluate(size, self.env),))
         name = graph.name("tracebuf")
-        tasks = dict(graph.tasks)
+        tasks: dict[Any, Any] = {}
         checks = List(*map(TaskRef, graph.checks))
         for index in np.ndindex(*(len(c) for c in chunks)):
             key = (name, *index)
             source = blocks.keys(tuple(index))
             part: Any = TaskRef(source)
             if graph.checks or blocks.item is not None:
-                part = Task(key, checked, part, checks, blocks.item)
+                part = taker(blocks.several and not graph.checks)(key, checked, part, checks, blocks.item)
             if not shape:
                 tasks[key] = Task(key, np.asarray, part)
             else:
@@ -460,8 +463,11 @@ class Distributed:
         claims: Any = nullcontext()
         if self.resource is not None:
             claims = dask.annotate(resources={self.resource: self.claimed})  # type: ignore[attr-defined]
-        with claims:
-            layered = HighLevelGraph.from_collections(name, tasks, dependencies=sources)
+        stages = f"stages-{graph.token}"
+        with claims:  # one layer for all results
+            whole = HighLevelGraph.from_collections(stages, graph.tasks, dependencies=sources)
+            layers = {**whole.layers, name: MaterializedLayer(tasks)}
+        layered = HighLevelGraph(layers, {**whole.dependencies, name: {stages}})
         return self.da.Array(layered, name, tuple(chunks), dtype=dtype_of(v))
 
     def constant(self, v: Value) -> Any:

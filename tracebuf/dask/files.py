@@ -63,6 +63,20 @@ class Mapped:
         )
 
 
+def file_of(a: Any) -> Mapped | None:
+    """The file that a dask array is, where that is only read: any part of it can be read where it is needed."""
+    from dask.array.core import getter, getter_inline, getter_nofancy
+
+    layers = a.dask.layers
+    original = layers.get(f"original-{a.name}", {}).get(f"original-{a.name}")
+    found = getattr(original, "value", original)
+    task = getattr(layers.get(a.name), "task", None)
+    if not isinstance(found, Mapped) or getattr(task, "func", None) not in (getter, getter_inline, getter_nofancy):
+        return None
+    aligned = all(n % found.dtype.alignment == 0 for n in (found.offset + found.first, *found.strides))
+    return found if found.mode == "r" and found.dtype.isnative and aligned and found.shape == a.shape else None
+
+
 def in_parts(a: Any) -> Any:
     """An array of NumPy's as one of dask's, by the name of its file where it has one."""
     import dask.array as da

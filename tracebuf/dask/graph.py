@@ -33,11 +33,14 @@ LONG = 20_000
 @plain()
 class Blocks:
     """A value as blocks: the key of each, by the numbers of the chunks of its axes. What the key stands for may be all
-    that a stage gives, of which it is an `item`. A number of Python's is a `literal` of its own."""
+    that a stage gives, of which it is an `item`, one of `several`. A number of Python's is a `literal` of its own. What
+    is in a `file` is read there, whatever its blocks are."""
 
     keys: Callable[[Index], Any]
     literal: Any = None
     item: int | None = None
+    file: Any = None
+    several: bool = False
 
 
 @plain()
@@ -202,7 +205,9 @@ class Graph:
             neighbours = List(*(refs[index] for index in near))
             self.tasks[key] = Task(key, worker.run, sent, DataNode(None, job), given, neighbours)
             for k, (window, parts) in enumerate(zip(job.windows, given.args)):
-                if not cut and window is not None and window.parts is None and window.shape:
+                if cut or window is None or window.parts is not None or not window.shape:
+                    continue
+                if isinstance(parts.args[0], TaskRef):  # no file
                     self.readers.setdefault(parts.args[0].key, Reader(key, k, len(stage.outputs)))
         if stage.stops and not cut:
             self.checks += made.values()
@@ -320,7 +325,7 @@ class Graph:
     ) -> tuple[worker.Window | None, Any]:
         """An input's window, and the keys of the blocks that are in it as a whole. `owned`: the stage stores to it, so
         that it is never a block itself."""
-        from dask._task_spec import TaskRef
+        from dask._task_spec import DataNode, TaskRef
 
         blocks = self.blocks[v]
         if not isinstance(v.type, ShapedType):
@@ -328,16 +333,19 @@ class Graph:
         shape = shape_of(v)
         axes = []
         for axis, size in enumerate(shape):
-            axes.append(self.pieces(v, axis, size, windows))
+            axes.append(self.pieces(v, axis, size, windows, blocks.file is not None))
         sizes = tuple(sum(p[2][1] - p[2][0] for p in axis) for axis in axes)
-        parts, bounds, taken = [], [], list[tuple[int, int] | None]()
+        bounds, taken = [], list[tuple[int, int] | None]()
+        parts: list[Any] = []
         for combination in itertools.product(*axes):
             index = tuple(p[0] for p in combination)
             inside = tuple(p[1] for p in combination)
-            full = all(p[3] for p in combination)
+            full = blocks.file is not None or all(p[3] for p in combination)
             key = blocks.keys(index)
             taken.append(None if full else rims.place(index, (key, blocks.item, inside), near))
-            if full:
+            if blocks.file is not None:
+                parts.append(DataNode(None, worker.InFile(blocks.file, inside)))
+            elif full:
                 parts.append(TaskRef(key))
             bounds.append(tuple(p[2] for p in combination))
         if len(bounds) == len(parts) == 1 and not owned:
@@ -345,10 +353,10 @@ class Graph:
         return worker.Window(sizes, tuple(bounds), tuple(taken), blocks.item), parts
 
     def pieces(
-        self, v: Value, axis: int, size: Dim, windows: Mapping[Sym, tuple[int, int]]
+        self, v: Value, axis: int, size: Dim, windows: Mapping[Sym, tuple[int, int]], whole: bool
     ) -> list[tuple[int, tuple[int, int], tuple[int, int], bool]]:
         """Of one axis the blocks that a window touches: the number of the block, where in it, where in the window, and
-        whether that is all of the block."""
+        whether that is all of the block. `whole`: all of the axis is one."""
         s = symbol_of(size)
         if s not in self.cut or s is None:
             n = evaluate(size, self.env)
@@ -359,9 +367,9 @@ class Graph:
         n = grid.n + delta
         begin = (self.begins.get(v) or (0,) * (axis + 1))[axis]
         found = []
+        blocks = [(0, n)] if whole else [grid.own(k, begin, delta) for k in range(len(grid.ends))]
         for turn in (-1, 0, 1) if w0 < 0 or w1 > n else (0,):
-            for k in range(len(grid.ends)):
-                a, b = grid.own(k, begin, delta)
+            for k, (a, b) in enumerate(blocks):
                 low, high = max(a + turn * n, w0), min(b + turn * n, w1)
                 if low < high:
                     inside = low - a - turn * n, high - a - turn * n
@@ -371,8 +379,11 @@ class Graph:
     # -- what a stage gives
     def give(self, stage: Stage, axes: Sequence[Sym], made: Mapping[Index, Any], name: str) -> None:
         """The blocks of a stage's outputs."""
-        from dask._task_spec import Task, TaskRef
+        from dask._task_spec import TaskRef
 
+        from tracebuf.dask.tasks import taker
+
+        several = len(stage.outputs) > 1
         folds = {f.op.results[f.number]: f for f in stage.folds}
         alike: dict[Any, list[int]] = {}
         for k, v in enumerate(stage.outputs):
@@ -387,9 +398,9 @@ class Graph:
             else:
                 (whole,) = groups[(0,) * len(symbols)]
                 key = (f"{name}-{k}", *whole[1:])
-                self.tasks[key] = Task(key, getitem, TaskRef(whole), k)
+                self.tasks[key] = taker(several)(key, getitem, TaskRef(whole), k)
                 keys, item = {(0,) * len(symbols): key}, None
-            self.blocks[v] = Blocks(keys.__getitem__, None, item)
+            self.blocks[v] = Blocks(keys.__getitem__, None, item, several=several)
         for (own, over), numbers in alike.items():
             self.combined(stage, axes, made, name, own, over, numbers)
 
@@ -401,6 +412,8 @@ class Graph:
         them, whose parts are all that a stage gives where the rest of it is numbers and arrays that are not cut."""
         from dask._task_spec import Task, TaskRef
 
+        from tracebuf.dask.tasks import taker
+
         folds = {f.op.results[f.number]: f for f in stage.folds}
         values = [stage.outputs[k] for k in numbers]
         ufuncs = [folds[v].ufunc for v in values]
@@ -411,7 +424,7 @@ class Graph:
             if large or len(parts) == 1:
                 picked = [(base, *key[1:]) for key in parts]
                 for key, whole in zip(picked, parts):
-                    self.tasks[key] = Task(key, worker.pick, TaskRef(whole), numbers)
+                    self.tasks[key] = taker(len(stage.outputs) > 1)(key, worker.pick, TaskRef(whole), numbers)
                 parts = picked
             found[mine] = self.tree(ufuncs, parts, f"{base}-tree", range(len(numbers)) if large else numbers)
         for place, v in enumerate(values):

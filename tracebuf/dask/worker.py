@@ -137,6 +137,19 @@ class Unread:
 
 
 @frozen(slots=False)
+class InFile:
+    """A part of an array in a file (`files.Mapped`), which is read where it is used: nobody sends it, and no task does
+    nothing else."""
+
+    source: Any
+    bounds: Bounds
+
+    def array(self) -> np.ndarray:
+        """The part itself, not copied."""
+        return np.asarray(self.source.opened()[tuple(slice(a, b) for a, b in self.bounds)])
+
+
+@frozen(slots=False)
 class FunctionProgram:
     """A whole call as a stage: the function itself. `inputs`: which of its arguments each input is, `constants` the
     others; `outputs`: which result each output is (by number), or the argument that holds it (-1 - number)."""
@@ -186,6 +199,7 @@ class Window:
         """What it is put together out of: where each part goes."""
         if self.item is not None:
             blocks = [b[self.item] for b in blocks]
+        blocks = [b.array() if isinstance(b, InFile) else b for b in blocks]
         if self.parts is None:
             return [(tuple((0, n) for n in self.shape), np.asarray(blocks[0]))]
         whole = iter(blocks)
@@ -251,6 +265,8 @@ def run(
     outputs = stage.program()(*args, *job.numbers)
     if isinstance(stage, StageProgram):
         outputs = [of_dtype(x, d) for x, d in zip(outputs, stage.dtypes, strict=True)]
+    else:
+        outputs = [x.copy() if any(is_part(x, a) for a in args) else x for x in outputs]
     del args
     found = []
     for k, trim in enumerate(job.trims):
@@ -261,6 +277,12 @@ def run(
             out = part if out.nbytes <= part.nbytes * SLACK else part.copy()
         found.append(out)
     return found
+
+
+def is_part(x: Any, a: Any) -> bool:
+    """Whether a result is memory of an argument that is only read, as files are."""
+    both = isinstance(x, np.ndarray) and isinstance(a, np.ndarray)
+    return both and not a.flags.writeable and np.may_share_memory(x, a)
 
 
 def separate(args: list[Any]) -> None:
