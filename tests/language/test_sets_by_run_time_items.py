@@ -47,7 +47,7 @@ def goes_on(name: str) -> str:
     """What is seen of a set."""
     return f"""
     found = list({name})
-    for x in (7, 15, 23, 31, 39, 47):
+    for x in range(7, 48, 8):
         {name}.add(x)
     found.append(len({name}))
     for x in {name}:
