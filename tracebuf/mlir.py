@@ -107,7 +107,8 @@ class Program:
     def on_memory(self, *args: Any) -> memref.Result:
         """Runs the memref program in the interpreter of memory, which raises MemoryFault for every misuse; a `Result`
         with `results` and the `counts` of allocations and copies."""
-        found = memref.run(self.buffers, self._checked(args), known={f.name: f for f in self.callees})
+        with _out_of_bounds():
+            found = memref.run(self.buffers, self._checked(args), known={f.name: f for f in self.callees})
         n = self._n_results
         return memref.Result(found.results[:n], found.written[:n], found.counts)
 

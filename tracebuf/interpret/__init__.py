@@ -123,7 +123,8 @@ class Runner:
         if symbol.kind == "dim" and known not in (None, size):
             raise InternalError(f"{where(op)}: size {symbol} is {known} and {size}")
         if (symbol.lo is not None and size < symbol.lo) or (symbol.hi is not None and size > symbol.hi):
-            raise InternalError(f"{where(op)}: {symbol} is {size}, declared within [{symbol.lo}, {symbol.hi}]")
+            if symbol.kind != "opaque":  # an index that MLIR text takes as a size: what does says what it may be
+                raise InternalError(f"{where(op)}: {symbol} is {size}, declared within [{symbol.lo}, {symbol.hi}]")
         self.sizes[symbol] = size
 
     def bind_sizes(self, shapes: Sequence[tuple[int, ...] | None]) -> None:

@@ -148,11 +148,11 @@ def apply_slice(
     """The NumPy view with this geometry; OutOfBounds where it leaves the base."""
     index: list[Any] = []
     for n, offset, size, stride in zip(base.shape, offsets, sizes, strides, strict=True):
-        if size <= 0:
+        if size == 0:
             index.append(slice(0, 0))
             continue
         last = offset + stride * (size - 1)
-        if not (0 <= offset < n and 0 <= last < n):
+        if size < 0 or not (0 <= offset < n and 0 <= last < n):
             raise OutOfBounds(f"slice out of bounds: offset {offset}, size {size}, stride {stride} in {n}")
         stop = last + (1 if stride >= 0 else -1)
         index.append(slice(offset, None if stop < 0 else stop, stride if stride else 1))
