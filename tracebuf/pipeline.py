@@ -94,6 +94,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/passes/test_merge_reductions.py
     `for k ...: y += h[k] * x[k:]`  block by block: optimize/buffers/sweep_by_blocks.py;
                                     tests/passes/test_sweep_by_blocks.py
+    `x - x.mean(axis=1)` ...        block of rows by block: optimize/buffers/rows_by_blocks.py;
+                                    tests/passes/test_rows_by_blocks.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; stack, arena or array:
                                     optimize/buffers/assign_storage.py (`to_stack`, `fits_stack`);
@@ -237,6 +239,7 @@ from tracebuf.optimize.buffers.copy_on_paths import copy_on_paths
 from tracebuf.optimize.buffers.fold_memref import fold_memref
 from tracebuf.optimize.buffers.keep_layouts import keep_layouts
 from tracebuf.optimize.buffers.order_copies import order_copies
+from tracebuf.optimize.buffers.rows_by_blocks import rows_by_blocks
 from tracebuf.optimize.buffers.shorten_liveness import shorten_liveness
 from tracebuf.optimize.buffers.sweep_by_blocks import sweep_by_blocks
 from tracebuf.optimize.buffers.take_results import take_results
@@ -292,6 +295,7 @@ MEMREF_PASSES: tuple[tuple[str, Pass], ...] = (
     ("fold-memref-again", fold_memref),
     ("take-results", take_results),
     ("sweep-by-blocks", sweep_by_blocks),
+    ("rows-by-blocks", rows_by_blocks),
     ("assign-storage", assign_storage),
 )
 
@@ -358,7 +362,7 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
 def _callee_to_memref(func: Func, options: Options) -> Func:
     """The memref program of a function that another one calls, which has no arena."""
     program = bufferize_callee(func, analyze(func, options))
-    passes = MEMREF_PASSES[:-2]  # its arguments may be parts of one array
+    passes = MEMREF_PASSES[:-3]  # its arguments may be parts of one array
     run_passes((*passes, ("assign-called-storage", assign_called_storage)), program, "memref", options, None)
     return program
 

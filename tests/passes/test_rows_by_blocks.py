@@ -1,0 +1,93 @@
+"""Ops over the same rows run block of rows by block of rows (optimize/buffers/rows_by_blocks.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tracebuf
+from tests.support.agreement import program
+from tests.support.params import one_in
+from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
+
+R = np.random.default_rng(0)
+BLOCKED = {
+    "softmax": "e = np.exp(x - x.max(axis=1, keepdims=True))\n    return e / e.sum(axis=1, keepdims=True)",
+    "normalised": "d = x - x.mean(axis=1, keepdims=True)\n    v = (d * d).mean(axis=1, keepdims=True)\n"
+    "    return d / np.sqrt(v + 1e-5) * r[0] + r[1]",
+    "several consumers": "w = np.sqrt(x * x + y * y)\n    x += w * s\n    y -= np.where(w > 1, w, 0) * s",
+    "vectors": "w = np.sqrt(u * u + v * v)\n    u += w * s\n    v -= np.where(w > 1, w, 0) * s",
+    "two results": "return x + y, x - y, x.sum(axis=1)",
+    "results in turn": "a = x + y\n    b = a * x\n    c = b - a\n    return a, c",
+    "three axes": "m = t.max(axis=2)\n    return t - m[:, :, None], m",
+    "of a view": "z = x[2:]\n    return z - z.mean(axis=1, keepdims=True)",
+    "another type": "m = x.astype(np.float32)\n    x += m\n    return m.sum(axis=1)",
+    "in a loop": "for k in range(3):\n        w = x * y\n        x += w * s\n        y -= w\n    return x",
+    "vectors beside rows": "w = u * 2\n    v += w\n    return np.cos(w) + v",
+    "scaled": "q = x * s\n    n = np.abs(q).sum(axis=1)\n    return q / n[:, None]",
+}
+KEPT = {
+    "one op": "return x * 2 + y",
+    "columns": "return x - x.mean(axis=0)",
+    "transposed": "y[:] = x.T[: y.shape[0], : y.shape[1]] * s if x.shape[0] == x.shape[1] else y\n    return x - 1",
+    "shifted": "y[1:] = x[1:] * s\n    y[:-1] += y[1:]",
+    "a total between": "x += y\n    x -= x.sum()",
+    "two lengths": "u += 1\n    return x * 2",
+    "places": "x += np.arange(x.shape[0])[:, None]",
+}
+
+
+def args(n: int, m: int, s: float = 0.5) -> tuple[Any, ...]:
+    x, y, u, v, r, t = (R.random(k) for k in ((n, m), (n, m), n, n, (2, m), (n, 3, m)))
+    return x, y, u, v, r, t, s
+
+
+def function(body: str) -> Any:
+    return program(f"def f(x, y, u, v, r, t, s):\n    {body}")
+
+
+@pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
+def test_each_element_takes_the_same_steps(name: str) -> None:
+    f = function((BLOCKED | KEPT)[name])
+    climb(f, args(9, 5), again=[args(300, 70), args(2, 9000), args(40, 300)], quick=True, tolerance=1e-9)
+    for n, m in ((0, 3), (3, 0), (1, 1), (1, 20_000), (20_000, 1), (700, 100)):
+        given = args(n, m)
+        climb(f, given, quick=True, tolerance=1e-9, interpreted=False)
+
+
+@pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
+def test_a_loop_over_blocks_is_around(name: str) -> None:
+    text = bufferize(function((BLOCKED | KEPT)[name])).lower(*args(50, 60)).as_text()
+    assert ("arith.minsi" in text and "scf.for" in text) == (name in BLOCKED), text
+
+
+def test_the_bits_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tracebuf.optimize.buffers import rows_by_blocks
+
+    given, found = args(500, 333), []
+    for size in (2**12, 2**16, 2**40):
+        monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", size)
+        found.append(bufferize(function(BLOCKED["normalised"]))(*given))
+    assert all(np.array_equal(found[0], other) for other in found)
+
+
+def test_what_is_made_and_freed_between_takes_a_block() -> None:
+    f = bufferize(function(BLOCKED["several consumers"]))
+    x, y, *rest = args(4000, 500)
+    native = tracebuf.measure(f, x, y, *rest).native
+    assert native is not None and native.peak_bytes < x.nbytes / 10
+
+
+@pytest.mark.parametrize("views", ["x, x", "x[1:], x[:-1]", "x, x[::-1]"])
+def test_arguments_that_are_one_array(views: str) -> None:
+    f = function(BLOCKED["several consumers"])
+    x, _, *rest = args(300, 40)
+    found = []
+    for g in (f, bufferize(f)):
+        a = x.copy()
+        g(*eval(views, {"x": a}), *rest)
+        found.append(a)
+    np.testing.assert_array_equal(*found)

@@ -1,0 +1,263 @@
+"""Ops that go over the same rows run one after the other on each block of rows, which stays in the cache.
+
+    e = np.exp(x - x.max(axis=1, keepdims=True))        for b in range(0, n, BLOCK):  # rows b : b + BLOCK of all of it
+    return e / e.sum(axis=1, keepdims=True)       is        m = x.max(...); e = np.exp(x - m); s = e.sum(...); e /= s
+
+So each row is read from memory once, and an array that is made and freed between these ops has a block's size. The rows
+may be elements of vectors. Each element takes the same steps in the same order, so the bits are the same.
+
+An op goes over rows if each array that it writes is indexed by one of its parallel loops along the first axis, and by
+that loop nowhere else. What it reads is indexed so too, or not at all by that loop: then no op of the block writes it.
+MLIR counterpart: tile-and-fuse along one parallel dimension (scf::tileConsumerAndFuseProducersUsingSCF), on buffers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+
+from tracebuf.deallocate.facts import flow_blocks
+from tracebuf.frozen import plain
+from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul
+from tracebuf.ir.func import Func
+from tracebuf.ir.slices import Slice
+from tracebuf.ir.types import INDEX, MemRefType, unnamed
+from tracebuf.ops.arrays import linalg
+from tracebuf.ops.arrays.gather import Element
+from tracebuf.ops.control import scf
+from tracebuf.ops.control.structure import Index
+from tracebuf.ops.memory import memref
+from tracebuf.ops.scalars import arith
+from tracebuf.ops.scalars.division import FloorDivIndex
+from tracebuf.optimize.buffers.writer import IndexWriter
+
+BLOCK_BYTES = 2**16
+"""Of the rows of a block, of all arrays together."""
+
+
+@plain()
+class _Rows:
+    """Ops over the same rows, as many as `length` says, with the operands whose rows they see; what goes before the
+    loop over blocks, and what is freed behind it. Of each buffer the views whose rows are seen, those that are written,
+    and those that are seen as a whole."""
+
+    arguments: Sequence[Value]
+    length: Dim
+    strict: bool = False
+    ops: dict[Op, list[int]] = field(default_factory=dict)
+    before: dict[Op, None] = field(default_factory=dict)
+    freed: dict[Value, Op] = field(default_factory=dict)
+    rows: dict[Value, set[Value]] = field(default_factory=dict)
+    written: set[Value] = field(default_factory=set)
+    whole: set[Value] = field(default_factory=set)
+    kept: set[Value] = field(default_factory=set)
+    """What is freed before another array is made, whose memory it may become."""
+
+    def takes(self, op: Op) -> bool:
+        """Takes in an op that is over these rows, or may go before or behind all of them; False for any other."""
+        if (found := _over_rows(op)) is not None:
+            return found[0] == self.length and self._takes_rows(op, found[1])
+        if isinstance(op, memref.Dealloc):
+            self.freed[op.operand(0)] = op
+            return True
+        if isinstance(op, memref.Alloc):
+            free = not (self.strict and self.freed)
+            self.kept.update(self.freed)
+        elif isinstance(op, memref.Load):
+            free = self._is_apart(op.operand(0)) and memref.base_of(op.operand(0)) not in self.written
+        else:
+            pure = isinstance(op, arith.ScalarOp) and not isinstance(op, Element) and not op.regions
+            free = isinstance(op, memref.Cast | memref.Subview | memref.Dim) or (pure and not op.may_raise)
+        if free:
+            self.before[op] = None
+        return free
+
+    def _takes_rows(self, op: Op, places: list[int]) -> bool:
+        n_ins = op.n_ins if isinstance(op, linalg.DestinationOp) else 1
+        arrays = {k: v for k, v in enumerate(op.operands) if isinstance(v.type, MemRefType)}
+        bases = {k: memref.base_of(v) for k, v in arrays.items()}
+        written = self.written | {base for k, base in bases.items() if k >= n_ins}
+        whole = self.whole | {base for k, base in bases.items() if k not in places}
+        rows = {base: set(self.rows.get(base, ())) for base in bases.values()}
+        for k in places:
+            rows[bases[k]].add(_rows_of(arrays[k]))
+        if not all(map(self._is_apart, arrays.values())):
+            return False
+        if any(base in written and (base in whole or len(views) > 1) for base, views in rows.items()):
+            return False
+        self.rows.update(rows)
+        self.written, self.whole = written, whole
+        self.ops[op] = places
+        return True
+
+    def _is_apart(self, buffer: Value) -> bool:
+        """Whether a buffer is an array that the function makes, or an argument: certainly another than the others."""
+        base = memref.base_of(buffer)
+        return isinstance(base.defining_op, memref.Alloc) or base in self.arguments
+
+    @property
+    def views(self) -> list[Value]:
+        """The arrays whose rows are seen, each once."""
+        return list(dict.fromkeys(op.operand(k) for op, places in self.ops.items() for k in places))
+
+    @property
+    def local(self) -> dict[Value, None]:
+        """The arrays that are freed here, and nothing else sees: of a block's size they are enough."""
+        found: dict[Value, None] = {}
+        for v, free in self.freed.items():
+            op = v.defining_op
+            if isinstance(op, memref.Alloc) and op.block is free.block:
+                uses = [u for u in v.uses if u.op is not free]
+                in_order = op.attrs["order"] == tuple(range(v.memref_type.rank))
+                if in_order and uses and all(u.index in self.ops.get(u.op, ()) for u in uses):
+                    found[v] = None
+        return found
+
+    @property
+    def pays(self) -> bool:
+        """Whether one of the arrays that have the most axes is seen by two of the ops, and none of them is there longer
+        than it was, but for those of a block's size."""
+        rank = max((v.memref_type.rank for v in self.views), default=0)
+        longer = {v for v in self.freed if v.defining_op in self.before} | self.kept
+        longer = {v for v in longer if v.memref_type.rank == rank}
+        uses = [
+            base for op, places in self.ops.items() for base in {memref.base_of(op.operand(k)) for k in places}
+            if base.memref_type.rank == rank
+        ]  # fmt: skip
+        return longer <= self.local.keys() and len(uses) > len(set(uses))
+
+
+def rows_by_blocks(func: Func) -> None:
+    """Puts a loop over blocks around each such sequence of ops; nothing changes where threads share the nests."""
+    if func.attrs.get("parallel"):
+        return
+    for block in list(flow_blocks(func)):
+        ops, made, k = list(block.ops), list[Op](), 0
+        smaller: set[Op] = set()
+        while k < len(ops):
+            found, end = _sequence(ops, k, func.block.args)
+            if found is None:
+                made += ops[k:end]
+            else:
+                smaller.update(v.defining_op for v in found.local if v.defining_op is not None)
+                made += _in_blocks(found)
+            k = end
+        if made != ops:
+            block.replace_ops([op for op in made if op not in smaller])
+        for op in smaller:
+            op.drop_uses()
+
+
+# -- which ops
+
+
+def _sequence(ops: Sequence[Op], start: int, arguments: Sequence[Value]) -> tuple[_Rows | None, int]:
+    """The ops over the same rows from here on, None where no loop is made of them, and where they end."""
+    if (first := _over_rows(ops[start])) is None:
+        return None, start + 1
+    end = start + 1
+    for strict in (False, True):
+        tried, end = _Rows(arguments, first[0], strict), start + 1
+        for k in range(start, len(ops)):
+            if not tried.takes(ops[k]):
+                break
+            if ops[k] in tried.ops or isinstance(ops[k], memref.Dealloc):
+                end = k + 1
+        found = _Rows(arguments, first[0], strict)
+        for op in ops[start:end]:
+            found.takes(op)
+        if found.pays:
+            return found, end
+    return None, end
+
+
+def _over_rows(op: Op) -> tuple[Dim, list[int]] | None:
+    """How many rows an op goes over, and the operands whose rows it sees; None for any other op."""
+    if isinstance(op, memref.Copy | linalg.Fill):
+        shape = op.operand(1).memref_type.shape if isinstance(op.operand(1).type, MemRefType) else ()
+        places = [0, 1] if isinstance(op, memref.Copy) else [1]
+    elif type(op) is linalg.Generic and op.n_ins < len(op.operands) and not (op.attrs.get("ordered") or op.may_raise):
+        out = op.maps[op.n_ins]
+        r = out.results[0] if out.results and not out.whole else None
+        if r is None or not all(m.runs for m in op.maps) or op.iterators[r] != "parallel":
+            return None
+        if any(isinstance(o, Index) and o.dim == r for o in op.walk()):
+            return None
+        places = [k for k, m in enumerate(op.maps) if r in m.results]
+        if any(op.maps[k].results[0] != r or op.maps[k].whole for k in places):
+            return None
+        if any(k not in places for k in range(op.n_ins, len(op.operands))):
+            return None
+        shape = op.operand(op.n_ins).memref_type.shape
+    else:
+        return None
+    return (shape[0], places) if shape and not isinstance(shape[0], int) else None
+
+
+def _rows_of(v: Value) -> Value:
+    """The buffer each of whose rows has that row of a view; or the view."""
+    while isinstance(op := v.defining_op, memref.Cast | memref.Subview):
+        if isinstance(op, memref.Subview):
+            s, source = op.slice, op.operand(0).memref_type
+            first = s.dims[:1] == (0,) and 0 not in s.dims[1:] and (s.offsets[0], s.strides[0]) == (0, 1)
+            if not first or v.memref_type.shape[0] != source.shape[0]:
+                return v
+        v = op.operand(0)
+    return v
+
+
+# -- in blocks
+
+
+def _in_blocks(found: _Rows) -> list[Op]:
+    """The ops in their place: what goes before, the loop over blocks, what is freed behind it."""
+    loc, local = next(iter(found.ops)).loc, found.local
+    outer = IndexWriter([op for op in found.before if not op.results or op.result not in local], loc)
+    sizes: dict[Value, list[Mixed]] = {}
+    in_row: Mixed = 0
+    bytes_in_row: Dim = 0
+    for v in found.views:
+        origin = v.defining_op if v in local else None
+        shape = v.memref_type.shape
+        if isinstance(origin, memref.Alloc):
+            sizes[v] = origin.sizes[1:]
+        else:
+            sizes[v] = [
+                n if isinstance(n, int) else outer.emit(memref.Dim.of(v, k, loc)) for k, n in enumerate(shape[1:], 1)
+            ]
+        size: Mixed = v.memref_type.element.itemsize
+        total: Dim = v.memref_type.element.itemsize
+        for n, axis in zip(sizes[v], shape[1:]):
+            size, total = outer.product(size, n), mul(total, axis)
+        in_row, bytes_in_row = outer.add(in_row, size), add(bytes_in_row, total)
+    n = outer.emit(memref.Dim.of(next(v for v in found.views if v not in local), 0, loc))
+    step: Mixed = max(BLOCK_BYTES // max(in_row, 1), 1) if isinstance(in_row, int) else outer.op(
+        arith.MaxSI, outer.op(FloorDivIndex, BLOCK_BYTES, outer.op(arith.MaxSI, in_row, 1)), 1
+    )  # fmt: skip
+    most = dim_min(found.length, dim_max(1, floordiv(BLOCK_BYTES, dim_max(bytes_in_row, 1))))
+    first = outer.op(arith.MinSI, n, step)
+    smaller: dict[Value, Value] = {}
+    for v in local:
+        op, type_ = v.defining_op, v.memref_type
+        assert isinstance(op, memref.Alloc)
+        made = memref.Alloc.of(
+            (most, *type_.shape[1:]), type_.element, [first, *sizes[v]], op.attrs["order"], op.attrs["reason"], op.loc
+        )
+        smaller[v] = outer.emit(made)
+        found.freed[v].uses[0].set(made.result)
+    around = Block([INDEX])
+    inner, start, length = IndexWriter([], loc), around.args[0], unnamed()
+    count = inner.op(arith.MinSI, inner.sub(n, start), step)
+    views: dict[Value, Value] = {}
+    for v in found.views:
+        rank, base = v.memref_type.rank, smaller.get(v, v)
+        offsets: tuple[Mixed, ...] = (0 if v in smaller else start, *[0] * (rank - 1))
+        part = Slice(offsets, (count, *sizes[v]), (1,) * rank, tuple(range(rank)))
+        views[v] = inner.emit(memref.Subview.of(base, part, (length, *v.memref_type.shape[1:]), loc))
+    for op, places in found.ops.items():
+        for k in places:
+            op.uses[k].set(views[op.operand(k)])
+    around.replace_ops([*inner.ops, *found.ops, scf.Yield.of([], loc)])
+    loop = scf.For.of([outer.value(0), n, outer.value(step)], [], around, loc)
+    return [*outer.ops, loop, *found.freed.values()]
