@@ -32,7 +32,7 @@ from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.division import FloorDivIndex
 from tracebuf.optimize.buffers.writer import IndexWriter
 
-BLOCK_BYTES = 2**16
+BLOCK_BYTES = 2**17
 """Of the rows of a block, of all arrays together."""
 
 
