@@ -133,7 +133,7 @@ class KernelWriter:
         self.within = False
         """Whether it is written for what threads share, within which nothing is shared."""
         self.loops = int(anywhere)
-        """How many loops are around what is written."""
+        """How many loops are around what is written, but for those over large blocks."""
 
     def write(self) -> KernelText:
         self._function()
@@ -701,9 +701,10 @@ class KernelWriter:
                 index = code.inst(f"add i64 {start}, {code.inst(f'mul i64 {index}, {step}')}")
             self.values[op.body.args[0]] = index
             self._bind_all(carried, loop.carried)
-            self.loops += 1
+            around = 0 if op.attrs.get("blocks") else 1  # of the loops that nests are in
+            self.loops += around
             self._block(op.body)
-            self.loops -= 1
+            self.loops -= around
             loop.next = [v for _, v in self._all_parts(op.body.terminator.operands, carried)]
             if units:
                 self.polls.poll(units)

@@ -210,6 +210,21 @@ def _rows_of(v: Value) -> Value:
 # -- in blocks
 
 
+def _rows_in_block(outer: IndexWriter, n: Value, in_row: Mixed) -> Mixed:
+    """How many rows a block has, at least one; all of them if they fit, which takes no division."""
+    if isinstance(in_row, int):
+        return max(BLOCK_BYTES // max(in_row, 1), 1)
+    few, many = IndexWriter([], outer.loc), IndexWriter([], outer.loc)
+    found = few.op(arith.MaxSI, n, 1), many.op(arith.MaxSI, many.op(FloorDivIndex, BLOCK_BYTES, in_row), 1)
+    then, otherwise = Block(), Block()
+    for block, writer, value in zip((then, otherwise), (few, many), found):
+        block.replace_ops([*writer.ops, scf.Yield.of([value], outer.loc)])
+    fits = outer.emit(arith.CmpI.of("slt", outer.op(arith.MulI, n, in_row), outer.value(BLOCK_BYTES), outer.loc))
+    made = scf.If.of(fits, [INDEX], then, otherwise, outer.loc)
+    outer.ops.append(made)
+    return made.results[0]
+
+
 def _in_blocks(found: _Rows) -> list[Op]:
     """The ops in their place: what goes before, the loop over blocks, what is freed behind it."""
     loc, local = next(iter(found.ops)).loc, found.local
@@ -232,9 +247,7 @@ def _in_blocks(found: _Rows) -> list[Op]:
             size, total = outer.product(size, n), mul(total, axis)
         in_row, bytes_in_row = outer.add(in_row, size), add(bytes_in_row, total)
     n = outer.emit(memref.Dim.of(next(v for v in found.views if v not in local), 0, loc))
-    step: Mixed = max(BLOCK_BYTES // max(in_row, 1), 1) if isinstance(in_row, int) else outer.op(
-        arith.MaxSI, outer.op(FloorDivIndex, BLOCK_BYTES, outer.op(arith.MaxSI, in_row, 1)), 1
-    )  # fmt: skip
+    step = _rows_in_block(outer, n, in_row)
     most = dim_min(found.length, dim_max(1, floordiv(BLOCK_BYTES, dim_max(bytes_in_row, 1))))
     first = outer.op(arith.MinSI, n, step)
     smaller: dict[Value, Value] = {}
@@ -260,4 +273,5 @@ def _in_blocks(found: _Rows) -> list[Op]:
             op.uses[k].set(views[op.operand(k)])
     around.replace_ops([*inner.ops, *found.ops, scf.Yield.of([], loc)])
     loop = scf.For.of([outer.value(0), n, outer.value(step)], [], around, loc)
+    loop.attrs["blocks"] = True  # of which each is work enough for a call
     return [*outer.ops, loop, *found.freed.values()]
