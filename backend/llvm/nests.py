@@ -1,9 +1,10 @@
 """Where a nest is written: into the program, or as a function of its own, which other programs share (`shared`).
 
 A function of its own costs some nanoseconds a call and is compiled once a process: so are nests that run once a call,
-or once for each block of rows (optimize/buffers/rows_by_blocks.py). Nests inside of other loops, and those of a few elements, stay where LLVM sees what is around them; not so in the quick tier
-(backend/runtime/tiers.py), where they are functions if better code may replace them, or if LLVM chooses the order of
-their sums, which only its whole pipeline does as in the fast tier.
+or once for each block of rows (optimize/buffers/rows_by_blocks.py). Nests inside of other loops, and those of a few
+elements, stay where LLVM sees what is around them; not so in the quick tier (backend/runtime/tiers.py), where they are
+functions if better code may replace them, or if LLVM chooses the order of their sums, which only its whole pipeline
+does as in the fast tier.
 """
 
 from __future__ import annotations

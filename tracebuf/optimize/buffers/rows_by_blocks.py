@@ -34,6 +34,8 @@ from tracebuf.optimize.buffers.writer import IndexWriter
 
 BLOCK_BYTES = 2**17
 """Of the rows of a block, of all arrays together."""
+LINES = 64
+"""Of vectors a block has a multiple of so many elements: whole cache lines of each."""
 
 
 @plain()
@@ -213,7 +215,8 @@ def _rows_of(v: Value) -> Value:
 def _rows_in_block(outer: IndexWriter, n: Value, in_row: Mixed) -> Mixed:
     """How many rows a block has, at least one; all of them if they fit, which takes no division."""
     if isinstance(in_row, int):
-        return max(BLOCK_BYTES // max(in_row, 1), 1)
+        rows = max(BLOCK_BYTES // max(in_row, 1), 1)
+        return rows if rows < LINES else rows - rows % LINES
     few, many = IndexWriter([], outer.loc), IndexWriter([], outer.loc)
     found = few.op(arith.MaxSI, n, 1), many.op(arith.MaxSI, many.op(FloorDivIndex, BLOCK_BYTES, in_row), 1)
     then, otherwise = Block(), Block()
@@ -249,7 +252,8 @@ def _in_blocks(found: _Rows) -> list[Op]:
     n = outer.emit(memref.Dim.of(next(v for v in found.views if v not in local), 0, loc))
     step = _rows_in_block(outer, n, in_row)
     most = dim_min(found.length, dim_max(1, floordiv(BLOCK_BYTES, dim_max(bytes_in_row, 1))))
-    first = outer.op(arith.MinSI, n, step)
+    step = outer.value(step)
+    first = outer.op(arith.MinSI, n, step) if local else step
     smaller: dict[Value, Value] = {}
     for v in local:
         op, type_ = v.defining_op, v.memref_type
@@ -272,6 +276,6 @@ def _in_blocks(found: _Rows) -> list[Op]:
         for k in places:
             op.uses[k].set(views[op.operand(k)])
     around.replace_ops([*inner.ops, *found.ops, scf.Yield.of([], loc)])
-    loop = scf.For.of([outer.value(0), n, outer.value(step)], [], around, loc)
+    loop = scf.For.of([outer.value(0), n, step], [], around, loc)
     loop.attrs["blocks"] = True  # of which each is work enough for a call
     return [*outer.ops, loop, *found.freed.values()]
