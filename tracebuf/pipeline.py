@@ -71,7 +71,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/language/test_recursion_of_arrays.py
     Python's `random`               frontends/numpy/functions/formulas/twister.py; tests/language/test_pythons_random.py
     medians of short rows           lower/networks.py (which elements are compared), backend/llvm/host_calls.py;
-                                    tests/native/test_medians.py
+                                    tests/native/test_medians.py; other quantiles: tests/native/test_quantiles.py
     indices compared by blocks      backend/llvm/loops.py (`_checked_first`); tests/native/test_checked_indices.py
     x ** 2 of a float               backend/llvm/texts/squares.py; tests/native/test_squares.py
     masks by words, counts by 64    backend/llvm/scatters.py (`_by_words`), loops.py (`_number_of`);
@@ -96,6 +96,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/passes/test_sweep_by_blocks.py
     `x - x.mean(axis=1)` ...        block of rows by block: optimize/buffers/rows_by_blocks.py;
                                     tests/passes/test_rows_by_blocks.py
+                                    tests/passes/test_sweep_by_blocks.py; of columns in registers: lower/registers.py,
+                                    `_in_registers` of backend/llvm/emit.py; tests/native/test_sweeps_in_registers.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; stack, arena or array:
                                     optimize/buffers/assign_storage.py (`to_stack`, `fits_stack`);
@@ -208,7 +210,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     log messages                    process/log.py
     what Python runs as fast        frontends/numpy/source/moves.py says which functions; `_loses` of api.py;
                                     backend/llvm/entries/dispatch.py calls it (`_forward`); tests/call/test_moves.py
-    a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it
+    a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it; of a matrix
+                                    that is made for it, a few rows at a time: lower/rows.py, `_by_rows` of
+                                    backend/llvm/emit.py; tests/native/test_products_by_rows.py
     what a decision costs           analysis/cost/cost.py; other decisions: choose.py, optimal.py
     the text of a refusal           grep its words in frontends/numpy: they stand where it is refused (`r.refuse`): a
                                     callee in interpreter/expressions.py (`call`), a generator in interpreter.py beside

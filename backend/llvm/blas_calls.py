@@ -29,6 +29,7 @@ from tracebuf.ir.emitter import components, join_components, llvm_type
 from tracebuf.ir.types import C64, C128, F32, F64, MemRefType, ScalarType
 from tracebuf.location import UNKNOWN
 from tracebuf.lower.plan import Nest, plan
+from tracebuf.lower.rows import BYTES, STEP
 from tracebuf.ops.arrays import linalg as la
 
 _LETTERS = {F32: "s", F64: "d", C64: "c", C128: "z"}
@@ -80,6 +81,18 @@ def write_product(code: Code, polls: Polls, op: la.Contraction, operands: Sequen
         code.products[name] = code.share(writer.code, name, writer.write(), level)
     parts = [part for b in operands for part in (("ptr", b.pointer), *(("i64", v) for v in (*b.sizes, *b.strides)))]
     polls.resume(code.call("i64", code.products[name], [*polls.state(), ("i1", str(overwrite).lower()), *parts]))
+
+
+def rows_at_once(code: Code, matrix: Buffer) -> str:
+    """How many rows of a matrix are made at a time for a product (lower/rows.py): all of them where BLAS has several
+    threads, or may have."""
+    (m, n), itemsize = matrix.sizes, matrix.type.element.itemsize
+    code.imports["blas_threads"] = ("blas", "threads")
+    code.declare("blas_threads", "i32 @()")
+    alone = code.icmp("eq", code.call("i32", "blas_threads", []), "1", "i32")
+    fitting = code.inst(f"udiv i64 {BYTES // itemsize}, {code.greatest(n, '1')}")
+    few = code.greatest(code.inst(f"and i64 {fitting}, -{STEP}"), str(STEP))
+    return code.select(alone, "i64", few, code.greatest(m, "1"))
 
 
 class ProductWriter:

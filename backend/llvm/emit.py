@@ -13,12 +13,12 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from numpy.linalg import LinAlgError
 
 from tracebuf.backend.layout import abi
-from tracebuf.backend.llvm.blas_calls import by_blas, write_product
+from tracebuf.backend.llvm.blas_calls import by_blas, rows_at_once, write_product
 from tracebuf.backend.llvm.blocks import BlockWriter
 from tracebuf.backend.llvm.code import Access, Code, literal
 from tracebuf.backend.llvm.host_calls import HostWriter, call_reference
@@ -45,10 +45,12 @@ from tracebuf.ir.dense import dense_array
 from tracebuf.ir.dims import Dim, Expr, Sym, fold
 from tracebuf.ir.emitter import components, join_components, llvm_type, value_types
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import F64, I1, INDEX, MemRefType, ScalarType, Type
+from tracebuf.ir.types import F64, I1, INDEX, MemRefType, ScalarType, Type, unnamed
 from tracebuf.location import Location
 from tracebuf.lower.independent import independent
 from tracebuf.lower.plan import Nest, plan, spec_of
+from tracebuf.lower.registers import WIDTH, Sweep, sweep_of
+from tracebuf.lower.rows import product_of, read_of
 from tracebuf.lower.split import split_of
 from tracebuf.ops.arrays import bufferization, linalg
 from tracebuf.ops.arrays.gather import CheckedIndex
@@ -127,6 +129,8 @@ class KernelWriter:
         self.blocks = BlockWriter(self.code, self.polls, self._all_parts, self._bind_all, self._block)
         self.floor = self._floor()
         self.skipped: set[Op] = set()
+        self.by_rows: dict[linalg.MatVec, linalg.Generic] = {}
+        """By product the op that makes its matrix, which is written with it."""
         self.tables: dict[Pick, list[list[str]]] = {}
         """What is written of the arrays that an op picks from: see `_tabulate`."""
         self.call_frame = ""
@@ -317,15 +321,17 @@ class KernelWriter:
         for op in block.ops:
             for phase in self.memory.plan.phases.get(op, ()):
                 self.memory.begin(phase, self._number, self._real)
-            if op in self.skipped:
-                continue
-            if isinstance(op, arith.ScalarOp) and not isinstance(op.result.type, MemRefType):
-                self.scalars.op(op, self.values)
-                continue
-            writer = _writer(type(op))
-            if writer is None:
-                raise InternalError(f"no native form of {op.name}")
-            writer(self, op)
+            if op not in self.skipped:
+                self._op(op)
+
+    def _op(self, op: Op) -> None:
+        if isinstance(op, arith.ScalarOp) and not isinstance(op.result.type, MemRefType):
+            self.scalars.op(op, self.values)
+            return
+        writer = _writer(type(op))
+        if writer is None:
+            raise InternalError(f"no native form of {op.name}")
+        writer(self, op)
 
     def _check(self, op: checks.Check) -> None:
         self.checks.append(op)
@@ -450,6 +456,9 @@ class KernelWriter:
 
     # -- structured ops
     def _structured(self, op: linalg.DestinationOp) -> None:
+        if isinstance(op, linalg.Generic) and (product := self._product_of(op)) is not None:
+            self.by_rows[product] = op
+            return
         operands = [self.buffers[v] if isinstance(v.type, MemRefType) else self.values[v] for v in op.operands]
         types: list[Type] = [
             b.type if isinstance(b, Buffer) else v.type for b, v in zip(operands, op.operands, strict=True)
@@ -466,9 +475,55 @@ class KernelWriter:
             self.whole.nests += 1
             fill = zero_fill_before(op)
             buffers = [b for b in operands if isinstance(b, Buffer)]
-            write_product(self.code, self.polls, op, buffers, fill in self.skipped)
+            if isinstance(op, linalg.MatVec) and op in self.by_rows:
+                self._by_rows(self.by_rows[op], op, buffers, fill in self.skipped)
+            else:
+                write_product(self.code, self.polls, op, buffers, fill in self.skipped)
         else:
             self._write_nest(nest, operands)
+
+    def _product_of(self, op: linalg.Generic) -> linalg.MatVec | None:
+        """The product by BLAS that the rows of an op's result are for, if they may be made a few at a time."""
+        if self.func.attrs.get("parallel") or (product := product_of(op)) is None:
+            return None
+        out = product.operand(2)
+        apart = self._is_apart(out, (*read_of(op), *read_of(product)))
+        return product if apart and by_blas(product, out.memref_type.element) else None
+
+    def _is_apart(self, stored: Value, read: Sequence[Value]) -> bool:
+        """Whether a buffer that is stored to has certainly no bytes of those that are read."""
+        return all(are_two(stored, v) or not self._are_near(stored, v) for v in read)
+
+    def _by_rows(
+        self, op: linalg.Generic, product: linalg.MatVec, buffers: Sequence[Buffer], overwrite: bool
+    ) -> None:
+        """Makes and multiplies a few rows of a matrix at a time, all of them in the place of the first."""
+        code, (matrix, vector, out) = self.code, buffers
+        m, n = matrix.sizes
+        rows, size = rows_at_once(code, matrix), unnamed()
+        # the last rows are as many as any, and up to as many more
+        with code.loop(code.greatest(code.add(code.sub(m, rows), "1"), "1"), step=rows) as loop:
+            left = code.sub(m, loop.index)
+            many = code.icmp("sge", left, code.mul(rows, "2"))
+            count = code.select(many, "i64", rows, left)
+
+            def some(b: Buffer, axis: int | None, first: str) -> Buffer:
+                return b if axis is None else part_of(code, b, axis, first, count, size)
+
+            operands: list[Buffer | str] = []
+            for v, map_ in zip(op.operands, op.maps, strict=True):
+                axis = map_.results.index(0) if 0 in map_.results else None
+                b = self.buffers[v] if isinstance(v.type, MemRefType) else self.values[v]
+                first = "0" if v is product.operand(0) else loop.index
+                operands.append(some(b, axis, first) if isinstance(b, Buffer) else b)
+            types = [b.type if isinstance(b, Buffer) else v.type for b, v in zip(operands, op.operands, strict=True)]
+            spec = spec_of(op, types)
+            assert spec is not None
+            self.loops += 1
+            self._write_nest(plan(spec), operands)
+            self.loops -= 1
+            parts = [some(matrix, 0, "0"), vector, some(out, 0, loop.index)]
+            write_product(code, self.polls, product, parts, overwrite)
 
     def _refer(self, op: linalg.DestinationOp, operands: Sequence[Buffer | str], types: Sequence[Type]) -> None:
         """An op without loops of its own: NumPy's loop, or a call back."""
@@ -599,7 +654,10 @@ class KernelWriter:
     def _for(self, op: scf.For) -> None:
         found = independent(op, self._are_near) if self.func.attrs.get("parallel") and not self.within else None
         if found is None:
-            self._for_whole(op)
+            if (sweep := sweep_of(op)) is not None and self._is_apart(sweep.op.operand(sweep.op.n_ins), sweep.read):
+                self._in_registers(op, sweep)
+            else:
+                self._for_whole(op)
             return
         it = self._outlined(op, found.checks)
         stored = [(self.buffers[v], min(touched.axes)) for v, touched in found.touched.items() if touched.stored]
@@ -626,7 +684,7 @@ class KernelWriter:
 
     def _are_near(self, a: Value, b: Value) -> bool:
         """Whether two buffers may have bytes in common."""
-        x, y = self.buffers[a].roots, self.buffers[b].roots
+        x, y = self.roots[a], self.roots[b]
         return not self.scopes or any(not self.scopes.near[r].isdisjoint(y) for r in x)
 
     def _outlined(self, op: scf.For, checked: bool) -> Shared:
@@ -658,6 +716,57 @@ class KernelWriter:
         symbol = code.share(inner, "loop", [*bounds, *parameters.named, *values])
         n = self.code.greatest(self.code.sub(upper, lower), "0")
         return Shared(symbol, parameters.passed, n, "0")
+
+    def _in_registers(self, op: scf.For, sweep: Sweep) -> None:
+        """The loop for a few elements of the vector at a time, then for each of those that are left."""
+        code, target = self.code, self.buffers[sweep.op.operand(sweep.op.n_ins)]
+        element, access, n = target.type.element, self._access(target), target.sizes[0]
+        lower, upper = (self.values[v] for v in op.operands[:2])
+        units = str(2 * len(sweep.op.body.ops))
+        many = code.inst(f"and i64 {n}, {-WIDTH}")
+        for start, stop, width in (("0", many, WIDTH), (many, n, 1)):
+            with code.loop(stop, start, str(width)) as each:
+                places = [
+                    self._element_at(target, code.add(each.index, str(k)) if k else each.index) for k in range(width)
+                ]
+                carried = [(llvm_type(element), code.load(element, place, access)) for place in places]
+                with code.loop(upper, lower, carried=carried) as loop:
+                    self.values[op.body.args[0]] = loop.index
+                    for inner in op.body.ops[:-1]:
+                        if inner is sweep.op:
+                            loop.next = [
+                                self._swept(sweep.op, code.add(each.index, str(k)) if k else each.index, total)
+                                for k, total in enumerate(loop.carried)
+                            ]
+                        else:
+                            self._op(inner)
+                for place, total in zip(places, loop.carried, strict=True):
+                    code.store(element, total, place, access)
+                rounds = code.greatest(code.sub(upper, lower), "0")
+                self.polls.poll(code.product([rounds, str(width), units]))
+
+    def _element_at(self, b: Buffer, index: str) -> str:
+        """The place of an element of a vector."""
+        return self.code.offset(b.pointer, memory_type(b.type.element), self.code.mul(index, b.strides[0]))
+
+    def _swept(self, op: linalg.Generic, index: str, total: str) -> str:
+        """What an op makes of an element of the vector that it stores to."""
+        values, target = dict[Value, str](), op.operand(op.n_ins)
+        for v, arg in zip(op.operands, op.body.args, strict=True):
+            if v is target:
+                values[arg] = total
+            elif isinstance(v.type, MemRefType):
+                b = self.buffers[v]
+                if arg.uses:
+                    values[arg] = self.code.load(b.type.element, self._element_at(b, index), self._access(b))
+            else:
+                values[arg] = self.values[v]
+        for inner in op.body.ops[:-1]:
+            assert isinstance(inner, arith.ScalarOp)
+            operands = [values[v] if v in values else self.values[v] for v in inner.operands]
+            values[inner.result] = inner.emit(self.scalars, operands)
+        made = op.body.terminator.operand(0)
+        return values[made] if made in values else self.values[made]
 
     def _for_whole(self, op: scf.For) -> None:
         self._tabulate_outside(op)
@@ -850,6 +959,20 @@ def _is_stored_over(op: memref.Load) -> bool:
     """Whether another element, or this one, is chosen and stored in its block, perhaps in its place."""
     chosen = any(isinstance(u.op, arith.Select) and u.op.block is op.block for u in op.result.uses)
     return chosen and any(isinstance(u.op, memref.Store) and u.op.block is op.block for u in op.operand(0).uses)
+
+
+def are_two(a: Value, b: Value) -> bool:
+    """Whether two buffers that are alive are allocated by two ops."""
+    x, y = memref.base_of(a).defining_op, memref.base_of(b).defining_op
+    return x is not y and isinstance(x, memref.Alloc) and isinstance(y, memref.Alloc)
+
+
+def part_of(code: Code, b: Buffer, axis: int, first: str, count: str, size: Dim) -> Buffer:
+    """A buffer from one index of an axis on; `size`: of that axis, in its type."""
+    pointer = code.offset(b.pointer, memory_type(b.type.element), code.mul(first, b.strides[axis]))
+    sizes = (*b.sizes[:axis], count, *b.sizes[axis + 1 :])
+    shape = (*b.type.shape[:axis], size, *b.type.shape[axis + 1 :])
+    return replace(b, type=MemRefType(shape, b.type.element, b.type.strides, None), pointer=pointer, sizes=sizes)
 
 
 _WITHOUT_EFFECT = (arith.ScalarOp, memref.Alloc, memref.Dim, *memref.VIEW_OPS)

@@ -25,9 +25,18 @@ from tracebuf.backend.llvm.numpy_loops import core_loop, extreme_loop, sort_loop
 from tracebuf.backend.llvm.polls import Polls
 from tracebuf.backend.llvm.scalars import ELEMENT_SLOT, memory_type
 from tracebuf.ir.emitter import join_components, llvm_type
-from tracebuf.ir.types import ScalarType, Type
+from tracebuf.ir.types import F64, ScalarType, Type
 from tracebuf.lower.networks import comparisons
-from tracebuf.running.host import ROW, CoreLoop, ExtremeLoop, Loop, MedianLoop, NativeLoop, SortLoop
+from tracebuf.running.host import (
+    ROW,
+    CoreLoop,
+    ExtremeLoop,
+    Loop,
+    MedianLoop,
+    NativeLoop,
+    QuantileLoop,
+    SortLoop,
+)
 
 SMALL = 2**14
 """Elements of an operand, up to which the loop is called: beyond, its work is many times what the function adds. Copies
@@ -68,6 +77,8 @@ class HostWriter:
             return self._call_extreme(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
         if isinstance(loop, MedianLoop):
             return self._call_median(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
+        if isinstance(loop, QuantileLoop):
+            return self._call_quantile(loop, [b for b in operands if isinstance(b, Buffer)], call_back)
         return self._call_core(loop, operands, types, call_back, check)
 
     def _call_native(
@@ -332,6 +343,81 @@ class HostWriter:
         code.jump(end)
         code.place(end)
         return f"medians of rows of at most {ROW} elements, by sorting copies"
+
+    def _call_quantile(
+        self, loop: QuantileLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]
+    ) -> str | None:
+        """As NumPy's `_quantile` and `_lerp` (numpy/lib/_function_base_impl.py), which take the last element for both
+        neighbours of a place at the end."""
+        try:
+            sort_loop(loop.dtype, 0, False)
+        except LookupError:
+            call_back()
+            return None
+        code, (source, out) = self.code, buffers
+        n, outer = source.sizes[-1], source.sizes[:-1]
+        fast, slow, end = code.new_label(), code.new_label(), code.new_label()
+        wanted = [code.icmp("sle", n, str(ROW)), code.icmp("sge", n, "1")]
+        wanted.append(code.icmp("sle", code.product(outer), str(SMALL)))
+        code.branch(code.every(wanted), fast, slow)
+        code.place(fast)
+        row = code.fresh_slot(f"[{ROW} x {memory_type(source.type.element)}]", align=64)
+        odd_one = code.slot("i64", _SLOTS + 1)
+        code.do(f"store i64 0, ptr {odd_one}")
+        name, array = self._sort_function(SortLoop(loop.dtype, 0, False))
+        last = code.sub(n, "1")
+        end_place = code.inst(f"sitofp i64 {last} to double")
+        with ExitStack() as loops:
+            indices = [loops.enter_context(self._plain_loop(size)).index for size in outer]
+            self._copy_row(source, indices, row)
+            code.call("i32", name, [("ptr", row), ("i64", n), ("ptr", array)])
+            odd = list[str]()
+            for k, place in enumerate(loop.places):
+                found, some = self._quantile(source.type.element, row, place, last, end_place)
+                code.store(out.type.element, found, self._at(out, [str(k), *indices] if loop.several else indices))
+                odd += some
+            if odd:
+                top = code.load(F64, code.offset(row, "double", last))
+                odd.append(code.inst(f"fcmp uno double {top}, {top}"))
+                self._note(odd_one, code.inst(f"zext i1 {self._any(odd)} to i64"))
+        self.polls.spend(code.mul(code.product(source.sizes), "8"))
+        code.branch(code.icmp("eq", code.inst(f"load i64, ptr {odd_one}"), "0"), end, slow)
+        code.place(slow)
+        call_back()
+        code.jump(end)
+        code.place(end)
+        return f"quantiles of rows of at most {ROW} elements, by sorting copies"
+
+    def _quantile(
+        self, element: ScalarType, row: str, place: float, last: str, end_place: str
+    ) -> tuple[str, list[str]]:
+        """The quantile of a sorted row, and conditions (i1) of which none holds where it is the function's to the bit:
+        for floats that it is not finite, or that a neighbour is zero, whose sign hangs on how it is found."""
+        code, type_ = self.code, llvm_type(element)
+        virtual = code.inst(f"fmul double {end_place}, {literal(F64, place)}")
+        whole = code.intrinsic("llvm.floor.f64", "double", [("double", virtual)])
+        at_end = code.inst(f"fcmp oge double {virtual}, {end_place}")
+        before = code.select(at_end, "i64", last, code.inst(f"fptosi double {whole} to i64"))
+        after = code.select(at_end, "i64", last, code.add(before, "1"))
+        step = code.inst(f"fsub double {virtual}, {code.select(at_end, 'double', literal(F64, -1), whole)}")
+        neighbours = [code.load(element, code.offset(row, memory_type(element), k)) for k in (before, after)]
+        if element.is_float:
+            a, b = neighbours
+            way = code.inst(f"fsub double {b}, {a}")
+        else:
+            cast = "uitofp" if element.is_unsigned else "sitofp"
+            difference = code.inst(f"sub {type_} {neighbours[1]}, {neighbours[0]}")
+            a, b, way = (code.inst(f"{cast} {type_} {v} to double") for v in (*neighbours, difference))
+        below = code.inst(f"fadd double {a}, {code.inst(f'fmul double {way}, {step}')}")
+        rest = code.inst(f"fmul double {way}, {code.inst(f'fsub double {literal(F64, 1)}, {step}')}")
+        above = code.inst(f"fsub double {b}, {rest}")
+        upper = code.inst(f"fcmp oge double {step}, {literal(F64, 0.5)}")
+        found = code.select(upper, "double", above, below)
+        if not element.is_float:
+            return found, []
+        size = code.intrinsic("llvm.fabs.f64", "double", [("double", found)])
+        odd = [code.inst(f"fcmp uge double {size}, {literal(F64, float('inf'))}")]
+        return found, odd + [code.inst(f"fcmp oeq double {v}, {literal(F64, 0)}") for v in neighbours]
 
     def _medians_of_few(self, source: Buffer, out: Buffer, n: int, call_back: Callable[[], None]) -> str:
         """Medians of rows of so few elements that comparisons without branches find them, in a loop that LLVM

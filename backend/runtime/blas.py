@@ -35,10 +35,14 @@ library with 64-bit integers, SciPy's OpenBLAS with 32-bit ones, any other."""
 
 @once
 def blas_address(name: str) -> int:
-    """Address of the BLAS routine `name`: dgemm, sgemm, dgemv, sgemv, ddot, sdot, daxpy, dger, dsyrk, zgemm ...
+    """Address of the BLAS routine `name`: dgemm, sgemm, dgemv, sgemv, ddot, sdot, daxpy, dger, dsyrk, zgemm ...; of
+    `threads`, an `int ()` that gives the number of threads that share a product, or more than one where that is not
+    known.
 
     Raises LookupError if there is no such routine, ImportError if NumPy has none of the kind and there is no SciPy.
     """
+    if name == "threads":
+        return _threads()
     library = _numpys()
     for spelt in () if library is None else _NAMES:
         if (found := getattr(library, spelt.format(name), None)) is not None:
@@ -60,6 +64,14 @@ def _numpys() -> ctypes.CDLL | None:
     library = ctypes.CDLL(file)
     names = _NAMES if sys.platform == "linux" else _NAMES[:1]
     return library if any(hasattr(library, spelt.format("dgemm")) for spelt in names) else None
+
+
+def _threads() -> int:
+    """OpenBLAS tells its threads; where products are not its own, the C library has a function that gives thousands."""
+    library = _numpys()
+    found = (getattr(library, spelt.format("openblas_get_num_threads"), None) for spelt in _NAMES if library)
+    function = next((f for f in found if f is not None), None) or ctypes.CDLL(None).getpagesize
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 @once

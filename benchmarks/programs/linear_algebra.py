@@ -53,7 +53,7 @@ def gemver_jax(alpha, beta, A, u1, v1, u2, v2, w, x, y, z):
 
 program(
     gemver, gemver_init, (120, 2500), stores="A w x", loops=gemver_loops, jax=gemver_jax,
-    reason="`alpha * A` is made; A is swept for its update and again for each product",
+    reason="A is swept for its update and again for each of two products, which are BLAS's, to the bit",
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def bicg_loops(A, p, r):
 
 program(
     bicg, bicg_init, (120, 3000), loops=bicg_loops, jax=bicg, pythran=True,
-    reason="the matrix is read from memory once for each of two products",
+    reason="each of two products is BLAS's, to the bit, and reads the matrix from memory",
 )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def atax_loops(A, x):
 
 program(
     atax, atax_init, (120, 3000), loops=atax_loops, jax=atax,
-    reason="the matrix is read from memory once for each of two products",
+    reason="each of two products is BLAS's, to the bit, and reads the matrix from memory",
 )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def gesummv_loops(alpha, beta, A, B, x):
 
 program(
     gesummv, gesummv_init, (100, 2000), loops=gesummv_loops, jax=gesummv,
-    reason="`alpha * A` is made, as NumPy makes it, where a product could scale what it reads",
+    reason="rows of `alpha * A` are made for BLAS, a few at a time, NumPy's bits; loops sum A's and scale the sums",
 )  # fmt: skip
 
 
@@ -163,7 +163,7 @@ def syrk_jax(alpha, beta, C, A):
 
 program(
     syrk, syrk_init, (60, 300), stores="C", loops=syrk_loops, jax=syrk_jax,
-    reason="sweeps read columns of A, strided; blocks, or a product of the triangle, would read rows",
+    reason="each element adds its products in the order of the loop, one by one; others sum in vectors, or by blocks",
 )  # fmt: skip
 
 
@@ -203,7 +203,7 @@ void trmm(double alpha, const double *restrict A, long na, long ma, double *rest
 """
 program(
     trmm, trmm_init, (60, 300), stores="B", loops=trmm_loops, jax=trmm_jax, c=C(TRMM_C),
-    reason="each element is a dot of strided columns; with the loops interchanged they would walk along rows",
+    reason="each element is BLAS's dot of strided columns, to the bit; loops interchanged walk along rows",
 )  # fmt: skip
 
 

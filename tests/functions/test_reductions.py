@@ -317,3 +317,40 @@ def test_the_first_of_running_products_is_the_element_itself(dtype: Any) -> None
 def test_what_numpy_folds_from_the_other_end_is_refused(form: str) -> None:
     """Of elements that it selects or converts NumPy's loops of these take the last one for the first."""
     refused(program(f"def f(a): return {form}"), np.array([2, 3, 9, -2.0, 1]))
+
+
+FEW = {
+    "the mean of squares of 4": "a.reshape(a.shape[0] // 2, 2, a.shape[1] // 2, 2).mean(axis=(1, 3))",
+    "axes in another order": "a.reshape(a.shape[0] // 2, 2, a.shape[1] // 2, 2).sum((3, 1), keepdims=True)",
+    "neighbours": "a.reshape(-1, 2).max(axis=1)", "neighbours in columns": "a.T.reshape(-1, 2).sum(axis=-1)",
+    "a dtype": "a.reshape(-1, 4).sum(1, dtype=np.float32)", "a start": "a.reshape(-1, 2).min(1, initial=0.25)",
+    "rows": "a.reshape(4, -1).prod(axis=0)", "all axes": "a[:2, :2].sum(), a[:2, :4].max()",
+    "fmin": "np.fmin.reduce(a.reshape(-1, 4), axis=1)", "any": "(a > 1).reshape(-1, 2).any(axis=1)",
+    "deviations": "a.reshape(-1, 4).std(axis=1)", "places": "a.reshape(-1, 4).argmax(axis=1)",
+    "into": "np.add.reduce(a.reshape(-1, 4), 1, None, np.empty(a.size // 4))",
+    "its own column": "np.sum(a.reshape(-1, 4), axis=1, out=a.reshape(-1, 4)[:, 0])",
+    "of a computed array": "(a * 2).reshape(-1, 2).sum(axis=1)",
+    "where": "a.reshape(-1, 2).sum(1, where=a[0, :2] > 9)",
+    "of none": "a[:0].reshape(-1, 2).sum(1), a[:0].reshape(2, -1).sum(0)",
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", FEW)
+def test_c2_axes_of_a_few_known_elements(name: str) -> None:
+    f = program(f"def f(a): return {FEW[name]}")
+    a = np.random.default_rng(0).normal(size=(8, 12))
+    climb(f, (a.copy(),), again=[(a[:4, :4].copy(),)], tolerance=1e-12)
+    for x in (a, a.T.copy().T, np.where(a > 1.5, np.nan, a * 0.0), np.arange(96, dtype=np.int16).reshape(8, 12)):
+        agree(f, x.copy("K"), ulp=100)
+    for dtype in "ef?D":
+        agree(f, a.astype(dtype), ulp=100)
+
+
+def test_sums_of_a_few_known_elements_are_of_their_slices() -> None:
+    """One sweep, without a loop over two elements: the division too."""
+    f = bufferize(program(f"def f(a): return {FEW['the mean of squares of 4']}"))
+    text = f.lower(np.ones((6, 8))).as_text("memref")
+    assert text.count("linalg.generic") == 1 and "reduction" not in text and "linalg.fill" not in text
+    x = np.random.default_rng(1).random((60, 80))
+    assert np.array_equal(f(x), f.__wrapped__(x))

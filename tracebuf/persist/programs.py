@@ -78,12 +78,12 @@ def _codec_of_callbacks() -> Codec:
         from tracebuf.frontends.numpy.call.host_call import DeclaredRun
         from tracebuf.running import host, untraced
     return Codec(
-        Callback, DeclaredRun, Location, host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop, host.HostFunction,
-        host.MedianLoop, host.Passed, host.Put, host.SortLoop, talk.Applied, talk.Chosen, talk.Filter, talk.Filtered,
-        talk.Formatted, talk.Mapped, talk.OldSetting, talk.Place, talk.Stream, talk.Talk, talk.Weak, talk.Written,
-        untraced.Begun, untraced.Delivered, untraced.FormOfConstant, untraced.FormOfContainer, untraced.FormOfNumber,
-        untraced.FormOfUntold, untraced.FunctionText, untraced.KeptArgument, untraced.MadeFunction, untraced.Stored,
-        untraced.UntracedCall,
+        Callback, DeclaredRun, Location, host.ByLoop, host.CoreLoop, host.Direct, host.ExtremeLoop,
+        host.HostFunction, host.MedianLoop, host.Passed, host.Put, host.QuantileLoop, host.SortLoop, talk.Applied,
+        talk.Chosen, talk.Filter, talk.Filtered, talk.Formatted, talk.Mapped, talk.OldSetting, talk.Place,
+        talk.Stream, talk.Talk, talk.Weak, talk.Written, untraced.Begun, untraced.Delivered, untraced.FormOfConstant,
+        untraced.FormOfContainer, untraced.FormOfNumber, untraced.FormOfUntold, untraced.FunctionText,
+        untraced.KeptArgument, untraced.MadeFunction, untraced.Stored, untraced.UntracedCall,
         constants={**_CODEC.constants, **{f.__name__: f for f in (host.put_nothing, host.put_there)}},
     )  # fmt: skip
 

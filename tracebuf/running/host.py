@@ -110,6 +110,17 @@ class MedianLoop:
 
 
 @frozen()
+class QuantileLoop:
+    """Quantiles of rows along the last axis of the input, by linear interpolation, which native code takes from a
+    sorted copy of each row; the function is called where it is for medians. `places`: from 0 to 1; `several`: whether
+    the out has an axis for them, its first."""
+
+    dtype: str
+    places: tuple[float, ...]
+    several: bool
+
+
+@frozen()
 class ExtremeLoop:
     """NumPy's search for the index of the largest or least number of a row of contiguous elements, by the `name` of the
     function, which native code calls by pointer for each row along the last axis of the input; rows that are not
@@ -129,7 +140,7 @@ class NativeLoop:
     kept: Any
 
 
-Loop = CoreLoop | SortLoop | MedianLoop | ExtremeLoop | NativeLoop
+Loop = CoreLoop | SortLoop | MedianLoop | QuantileLoop | ExtremeLoop | NativeLoop
 
 
 # -- arguments

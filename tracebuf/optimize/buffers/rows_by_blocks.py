@@ -131,10 +131,13 @@ class _Rows:
 
 
 def rows_by_blocks(func: Func) -> None:
-    """Puts a loop over blocks around each such sequence of ops; nothing changes where threads share the nests."""
+    """Puts a loop over blocks around each such sequence of ops; nothing changes where threads share the nests, or what
+    runs is a block already."""
     if func.attrs.get("parallel"):
         return
     for block in list(flow_blocks(func)):
+        if _is_swept(block):
+            continue
         ops, made, k = list(block.ops), list[Op](), 0
         smaller: set[Op] = set()
         while k < len(ops):
@@ -152,6 +155,14 @@ def rows_by_blocks(func: Func) -> None:
 
 
 # -- which ops
+
+
+def _is_swept(block: Block) -> bool:
+    """Whether a block is in a loop over blocks (sweep_by_blocks.py)."""
+    op = block.parent_op
+    while op is not None and not op.attrs.get("swept"):
+        op = op.parent_op
+    return op is not None
 
 
 def _sequence(ops: Sequence[Op], start: int, arguments: Sequence[Value]) -> tuple[_Rows | None, int]:

@@ -174,4 +174,6 @@ def _in_blocks(found: _Sweeps) -> list[Op]:
     loop.body.replace_ops(body)
     around.replace_ops([*outer.ops, loop, scf.Yield.of([], loc)])
     bounds = [before.value(0), n, before.value(size)]
-    return [*before.ops, scf.For.of(bounds, [], around, loc)]
+    made = scf.For.of(bounds, [], around, loc)
+    made.attrs["swept"] = True
+    return [*before.ops, made]

@@ -33,8 +33,17 @@ from tracebuf.frontends.numpy.record.registry import HANDLERS, traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt, storages_of
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, add, dim_min, product, sub
-from tracebuf.ir.types import I64
-from tracebuf.running.host import Direct, HostFunction, MedianLoop, Passed, SortLoop, put_nothing, put_there
+from tracebuf.ir.types import F64, I64
+from tracebuf.running.host import (
+    Direct,
+    HostFunction,
+    MedianLoop,
+    Passed,
+    QuantileLoop,
+    SortLoop,
+    put_nothing,
+    put_there,
+)
 
 
 def along_axis(r: Recorder, given: Given) -> Sequence[Shape]:
@@ -197,6 +206,34 @@ def medians(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpS
     return made if made.ndim else number(r, made)
 
 
+def quantiles(function: Callable[..., Any], divisor: int) -> Parts:
+    """np.percentile or np.quantile of rows of real numbers along one axis, at places that are known: numbers, which
+    `divisor` makes fractions."""
+
+    def parts(r: Recorder, given: Given, fresh: Sequence[Fresh]) -> ArrayRef | NpScalar | None:
+        a, q, axis = given["a"], given["q"], given.get("axis")
+        if not isinstance(a, ArrayRef) or a.dtype.char not in "bhilqBHILQd" or fresh[0][0] is not F64:
+            return None
+        axis = -1 if axis is None and a.ndim == 1 else axis
+        if type(axis) is not int or not -a.ndim <= axis < a.ndim or not given.keys() <= {"a", "q", "axis"}:
+            return None
+        numbers = (float,) if divisor == 1 else (int, float)
+        places = tuple(q) if isinstance(q, list | tuple) else (q,)
+        if not 0 < len(places) <= MOST_PLACES or not all(type(x) in numbers and 0 <= x <= divisor for x in places):
+            return None
+        several = places if isinstance(q, list | tuple) else q
+        call = Direct(function, (Passed(0), several, -1), ("axis",), None, (0,), (None,), put_there)
+        fractions = tuple(float(np.true_divide(x, divisor)) for x in places)
+        loop = QuantileLoop(a.dtype.char, fractions, several is places)
+        made = record(r, HostFunction(f"numpy.{function.__name__}", call, loop=loop),
+                      [r.read(moved(a, axis % a.ndim))], fresh)[0]  # fmt: skip
+        return made if made.ndim else number(r, made)
+
+    return parts
+
+
+MOST_PLACES = 16
+"""So many quantiles are taken by native code."""
 NOT_OVER = {"overwrite_input": False}
 ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(np.sort, ("a",), along_axis, parts=in_place("sort")),
@@ -218,8 +255,11 @@ ENTRIES: tuple[HostEntry, ...] = (
     HostEntry(np.median, ("a",), of_reduced(), only=NOT_OVER, parts=medians),
     HostEntry(np.nanmedian, ("a",), of_reduced(), only=NOT_OVER),
     *(
-        HostEntry(f, ("a", "q", "weights"), of_reduced(), ("q",), only=NOT_OVER)
-        for f in (np.percentile, np.quantile, np.nanpercentile, np.nanquantile)
+        HostEntry(
+            f, ("a", "q", "weights"), of_reduced(), ("q",), only=NOT_OVER,
+            parts=quantiles(f, divisor) if divisor else None,
+        )
+        for f, divisor in ((np.percentile, 100), (np.quantile, 1), (np.nanpercentile, 0), (np.nanquantile, 0))
     ),
     *(
         HostEntry(f, names, set_shapes(most, *names), counts=True)

@@ -1,14 +1,18 @@
 """`ufunc.reduce`, and what NumPy builds on it: sums, products, extremes, truth, means, variances, indices of extremes.
 
-A reduction is a fill with its start and a `linalg.generic` that folds elements into it. The start is `initial`, else
-the ufunc's identity, else (maximum, minimum) a value that no element is beyond, where there are elements.
+A reduction is a fill with its start and a `linalg.generic` that folds elements into it, or, over a few elements, one
+that reads each of them from an array of its own (`x.reshape(n, 2).sum(1)` is `x[:, 0] + x[:, 1]`). The start is
+`initial`, else the ufunc's identity, else (maximum, minimum) a value that no element is beyond, where there are
+elements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -33,15 +37,17 @@ from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.record.broadcasting import require_same_or_one, shape_text
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar, Storage
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, NpScalar, Scalar, Storage, View
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, mul, sub
 from tracebuf.ir.types import F16, F32, F64, I1, I64, ScalarType
-from tracebuf.ops.arrays import linalg
+from tracebuf.ops.arrays import linalg, tensor
 from tracebuf.ops.scalars import arith
 
 NO_VALUE = np._NoValue
+UNROLLED = 8
+"""So many elements, known when tracing, are folded without a loop."""
 NEUTRAL: dict[np.ufunc, Callable[[np.dtype], Any]] = {
     np.add: lambda d: d.type(complex(-0.0, -0.0)) if d.kind == "c" else d.type(-0.0) if d.kind == "f" else d.type(0),
     np.multiply: lambda d: d.type(1),
@@ -130,8 +136,11 @@ def reduce(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, how: Fold = EVERYTHING) 
             return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new))
         return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
-    start = Body(r.frame.block, r.loc).cast(start, wide)
-    result = fold(r, ref, axes, flag(r, how.keepdims), start, ins, combine, mask=mask)
+    start, keepdims = Body(r.frame.block, r.loc).cast(start, wide), flag(r, how.keepdims)
+    if mask is None and (parts := parts_of_few(r, ref, axes, keepdims)):
+        result = fold_few(r, ref, axes, keepdims, start, parts, combine)
+    else:
+        result = fold(r, ref, axes, keepdims, start, ins, combine, mask=mask)
     result = result if wide is element else copy_of(r, result, element, result.storage.order)
     return deliver(r, result, how.out, ufunc.__name__)
 
@@ -196,6 +205,63 @@ def fold(
     maps = [*(m for _, m in ins), linalg.AffineMap(ref.ndim, results)]
     iterators = ["reduction" if a in axes else "parallel" for a in range(ref.ndim)]
     value = r.emit(linalg.Generic.of([v for v, _ in ins], [out], maps, iterators, block))
+    return ArrayRef(r.new_storage(element, shape, order, value))
+
+
+def parts_of_few(r: Recorder, ref: ArrayRef, axes: Sequence[int], keepdims: bool) -> list[ArrayRef]:
+    """Where axes have a few elements, which are known, and others are left: the array at each of their indices. None
+    where an element-wise op has just made the array, which will be a part of the loops that fold it."""
+    axes = sorted(axes)
+    sizes = [n for a in axes if isinstance(n := r.facts.canon(ref.shape[a]), int)]
+    if type(ref) is not ArrayRef or len(sizes) < len(axes) or not 0 < len(axes) < ref.ndim:
+        return []
+    if not 1 < prod(sizes) <= UNROLLED or is_computed(r.read(ref)):
+        return []
+    places = [dict(zip(axes, place, strict=True)) for place in product(*map(range, sizes))]
+    return [at_places(ref, place) if keepdims else ref.at(place) for place in places]
+
+
+def is_computed(value: Value) -> bool:
+    """Whether an array is what an element-wise op makes, or a view of it."""
+    op = value.defining_op
+    while isinstance(op, tensor.ExtractSlice | tensor.ExpandShape | tensor.CollapseShape | tensor.Cast):
+        op = op.operand(0).defining_op
+    return isinstance(op, linalg.Generic)
+
+
+def at_places(ref: ArrayRef, place: Mapping[int, int]) -> ArrayRef:
+    """The part of an array at these indices of some axes, which are kept."""
+
+    def step(view: View) -> View:
+        for axis, index in place.items():
+            view = view.narrow(axis, index, 1, 1)
+        return view
+
+    return ref.derive(step)
+
+
+def fold_few(
+    r: Recorder, ref: ArrayRef, axes: Sequence[int], keepdims: bool, start: Value, parts: Sequence[ArrayRef],
+    combine: Combine,
+) -> ArrayRef:  # fmt: skip
+    """A fold that is one element-wise op over its parts (`parts_of_few`). Of several axes the last is folded first, as
+    NumPy sums along it."""
+    shape, order, _ = kept_axes(r, ref, axes, keepdims)
+    element, last = linalg.element_type(start.type), r.facts.canon(ref.shape[max(axes)])
+    assert isinstance(last, int)
+    run = last if ref.element is element and len(axes) > 1 else 1
+    ins = [start, *(r.read(part) for part in parts)]
+    block = Block([*(linalg.element_type(v.type) for v in ins), element])
+    body, (total, *items) = Body(block, r.loc), block.args[:-1]
+    for k in range(0, len(items), run):
+        one = items[k]
+        for item in items[k + 1 : k + run]:
+            one = combine(body, one, [item])
+        total = combine(body, total, [one])
+    block.append(linalg.Yield.of([total], r.loc))
+    n = len(shape)
+    maps = [linalg.AffineMap(n, ()), *([linalg.identity_map(n)] * (len(parts) + 1))]
+    value = r.emit(linalg.Generic.of(ins, [r.empty(element, shape, order)], maps, ["parallel"] * n, block))
     return ArrayRef(r.new_storage(element, shape, order, value))
 
 
