@@ -129,8 +129,8 @@ class Journey:
         before = text.rindex("load i64", 0, text.rindex("icmp slt i64", 0, grow))
         parts = [
             lines_of(text, r"^define i64 @step", r"\{"),
-            lines_of(text, r"load i64", r"call i64 .*", before),
             lines_of(text, r"call i64 @nest", r"br i1"),
+            lines_of(text, r"load i64", r"call i64 .*", before),
             lines_of(text, r"define i64 @nest", r"\{", nest),
             lines_of(text, r"load double", r"br label", nest),
         ]

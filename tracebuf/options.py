@@ -124,7 +124,7 @@ class Options:
     """What can be chosen for a bufferized function; `bufferize` takes the fields as keyword arguments. What is not
     given is what `tracebuf.options` has set, else what an environment variable says (TRACEBUF_STRATEGY,
     TRACEBUF_HEURISTIC, TRACEBUF_MAX_SPECIALIZATIONS, TRACEBUF_VERIFY, TRACEBUF_COMPAT, TRACEBUF_TIER,
-    TRACEBUF_BACKEND, TRACEBUF_FALLBACK, TRACEBUF_PARALLEL, TRACEBUF_WARNINGS), else the default.
+    TRACEBUF_BACKEND, TRACEBUF_FALLBACK, TRACEBUF_PARALLEL, TRACEBUF_TILE, TRACEBUF_WARNINGS), else the default.
 
     Args:
         strategy: who decides what is in place. "one-shot": the analysis. "optimal": the decisions of least cost,
@@ -158,6 +158,9 @@ class Options:
             a function of SciPy's, or of libraries built on it, "numpy" without warnings, for nobody rewrites these.
         parallel: whether large nests are shared by Numba's threads (docs/threads.md); the results are the same, to the
             bit.
+        tile: whether ops that go over the same rows run on one block of rows after the other, so that a block stays in
+            the cache and what is only needed between them has a block's size; the results are the same, to the bit.
+            Not with `parallel`, whose nests are shared as a whole.
         warnings: "numpy" gives NumPy's floating-point warnings and obeys `np.errstate`: compiled code that meets an
             infinity or a NaN, in any result of arithmetic, ends; the arguments get back what they held, and the
             original function runs. It runs at once where calls are made, integers or complex numbers divided. None:
@@ -196,6 +199,7 @@ class Options:
     backend: Backend = setting_field("backend", "llvm")
     fallback: Fallback | None = None
     parallel: bool = setting_field("parallel", False)
+    tile: bool = setting_field("tile", False)
     warnings: Warnings | None = setting_field("warnings", None)
     max_allocations: int | None = field(default_factory=lambda: _settings.get("max_allocations"))
     max_copies: int | None = field(default_factory=lambda: _settings.get("max_copies"))
@@ -224,8 +228,9 @@ class Options:
             raise ValueError(f"compat is 'mlir' or None, not {self.compat!r}")
         if self.warnings not in (None, "numpy"):
             raise ValueError(f"warnings is 'numpy' or None, not {self.warnings!r}")
-        if type(self.parallel) is not bool:
-            raise TypeError(f"parallel is True or False, not {self.parallel!r}")
+        for name in ("parallel", "tile"):
+            if type(getattr(self, name)) is not bool:
+                raise TypeError(f"{name} is True or False, not {getattr(self, name)!r}")
         if self.parallel and self.backend != "llvm":
             raise ValueError(f"parallel goes with the back end 'llvm', not {self.backend!r}")
         if self.fallback is not None:

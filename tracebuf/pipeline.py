@@ -93,11 +93,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     `a.min(), a.max()`              one sweep: optimize/tensors/merge_reductions.py;
                                     tests/passes/test_merge_reductions.py
     `for k ...: y += h[k] * x[k:]`  block by block: optimize/buffers/sweep_by_blocks.py;
-                                    tests/passes/test_sweep_by_blocks.py
-    `x - x.mean(axis=1)` ...        block of rows by block: optimize/buffers/rows_by_blocks.py;
-                                    tests/passes/test_rows_by_blocks.py
                                     tests/passes/test_sweep_by_blocks.py; of columns in registers: lower/registers.py,
                                     `_in_registers` of backend/llvm/emit.py; tests/native/test_sweeps_in_registers.py
+    `x - x.mean(axis=1)`            with `tile`, block of rows by block: optimize/buffers/rows_by_blocks.py;
+                                    tests/passes/test_rows_by_blocks.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; stack, arena or array:
                                     optimize/buffers/assign_storage.py (`to_stack`, `fits_stack`);
@@ -385,6 +384,8 @@ def run_passes(
         verified.again(func)
     for name, step in passes:
         if name in SWITCHES and SWITCHES[name] not in options.improved:
+            continue
+        if name == "rows-by-blocks" and not options.tile:
             continue
         step(func)
         if options.verify:

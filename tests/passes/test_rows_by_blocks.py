@@ -1,4 +1,4 @@
-"""Ops over the same rows run block of rows by block of rows (optimize/buffers/rows_by_blocks.py)."""
+"""With `tile`, ops over the same rows run block of rows by block of rows (optimize/buffers/rows_by_blocks.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import tracebuf
 from tests.support.agreement import program
 from tests.support.params import one_in
 from tracebuf import bufferize
-from tracebuf.testing.ladder import climb
+from tracebuf.options import Options
+from tracebuf.testing import ladder
 
 R = np.random.default_rng(0)
 BLOCKED = {
@@ -49,13 +50,23 @@ def function(body: str) -> Any:
     return program(f"def f(x, y, u, v, r, t, s):\n    {body}")
 
 
+@pytest.fixture(autouse=True)
+def tiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRACEBUF_TILE", "1")
+
+
+def climb(f: Any, given: tuple[Any, ...], **how: Any) -> None:
+    strategies = [Options(), Options(strategy="copy-before-write")]
+    ladder.climb(f, given, quick=True, tolerance=1e-9, strategies=strategies, **how)
+
+
 @pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
 def test_each_element_takes_the_same_steps(name: str) -> None:
     f = function((BLOCKED | KEPT)[name])
-    climb(f, args(9, 5), again=[args(300, 70), args(2, 9000), args(40, 300)], quick=True, tolerance=1e-9)
+    climb(f, args(9, 5), again=[args(300, 70), args(2, 9000), args(40, 300)])
     for n, m in ((0, 3), (3, 0), (1, 1), (1, 20_000), (20_000, 1), (700, 100)):
         given = args(n, m)
-        climb(f, given, quick=True, tolerance=1e-9, interpreted=False)
+        climb(f, given, interpreted=False)
 
 
 @pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
@@ -91,3 +102,12 @@ def test_arguments_that_are_one_array(views: str) -> None:
         g(*eval(views, {"x": a}), *rest)
         found.append(a)
     np.testing.assert_array_equal(*found)
+
+
+def test_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    f = bufferize(function(BLOCKED["vectors"]), tile=False)
+    assert "scf.for" not in f.lower(*args(50, 60)).as_text()
+    monkeypatch.delenv("TRACEBUF_TILE")
+    assert "scf.for" in bufferize(function(BLOCKED["vectors"]), tile=True).lower(*args(50, 60)).as_text()
+    with pytest.raises(TypeError, match="tile is True or False"):
+        Options(tile=2)  # type: ignore[arg-type]

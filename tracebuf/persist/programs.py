@@ -167,7 +167,8 @@ def options_of(options: Options) -> Data:
     return repr(
         (options.strategy, options.heuristic, options.seed, options.verify, options.donate, options.donate_optional,
          options.compat, sorted(options.improvements), options.static_argnames, options.fallback, options.tier,
-         options.backend, options.warnings, options.parallel, [getattr(options, name) for name in CONTRACTS])
+         options.backend, options.warnings, options.parallel, options.tile,
+         [getattr(options, name) for name in CONTRACTS])
     )  # fmt: skip
 
 
