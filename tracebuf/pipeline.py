@@ -137,6 +137,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/mlir/test_documents.py, tests/mlir/test_memrefs.py
     an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them,
                                     backend/llvm/loops.py writes them (`_rows`: short rows in one block,
+                                    `sum_after` of emit.py: sums without a fill before;
                                     tests/native/test_short_rows.py); LLVM's passes:
                                     backend/llvm/compiler.py (`_run_passes`, with what is off and why);
                                     tests/native/test_native.py, tests/native/test_jit.py

@@ -14,6 +14,7 @@ import functools
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from types import MappingProxyType
 
 from numpy.linalg import LinAlgError
 
@@ -48,7 +49,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import F64, I1, INDEX, MemRefType, ScalarType, Type, unnamed
 from tracebuf.location import Location
 from tracebuf.lower.independent import independent
-from tracebuf.lower.plan import Nest, plan, spec_of
+from tracebuf.lower.plan import PAIRWISE, Nest, plan, spec_of
 from tracebuf.lower.registers import WIDTH, Sweep, sweep_of
 from tracebuf.lower.rows import product_of, read_of
 from tracebuf.lower.split import split_of
@@ -131,6 +132,8 @@ class KernelWriter:
         self.skipped: set[Op] = set()
         self.by_rows: dict[linalg.MatVec, linalg.Generic] = {}
         """By product the op that makes its matrix, which is written with it."""
+        self.begun: dict[linalg.Generic, linalg.Fill] = {}
+        """By sum the fill before it, whose value it may begin with."""
         self.tables: dict[Pick, list[list[str]]] = {}
         """What is written of the arrays that an op picks from: see `_tabulate`."""
         self.call_frame = ""
@@ -480,7 +483,11 @@ class KernelWriter:
             else:
                 write_product(self.code, self.polls, op, buffers, fill in self.skipped)
         else:
-            self._write_nest(nest, operands)
+            fill = self.begun.pop(op, None) if isinstance(op, linalg.Generic) else None
+            if fill is not None and not begins_each_out(nest):
+                self._structured(fill)
+                fill = None
+            self._write_nest(nest, operands, {op.n_ins: self.values[fill.operand(0)]} if fill is not None else {})
 
     def _product_of(self, op: linalg.Generic) -> linalg.MatVec | None:
         """The product by BLAS that the rows of an op's result are for, if they may be made a few at a time."""
@@ -552,14 +559,18 @@ class KernelWriter:
         following = product_after(op)
         if following is not None and by_blas(following, linalg.element_type(op.operand(1).type)):
             self.skipped.add(op)
+        elif not self.func.attrs.get("parallel") and (sum_ := sum_after(op)) is not None:
+            self.begun[sum_] = op
         else:
             self._structured(op)
 
-    def _write_nest(self, nest: Nest, operands: Sequence[Buffer | str]) -> None:
+    def _write_nest(
+        self, nest: Nest, operands: Sequence[Buffer | str], first: Mapping[int, str] = MappingProxyType({})
+    ) -> None:
         self.whole.nests += 1
         split = split_of(nest) if self.func.attrs.get("parallel") and not self.within else None
         self.plans.append(str(nest) + ("" if split is None else f"\n  threads share loop {split.depth}"))
-        around = Around(self.code, self.polls, self.values, self.scopes)
+        around = Around(self.code, self.polls, self.values, self.scopes, first)
         once = self.loops == 0
         self.whole.inlined |= not once and split is None and may_stand_apart(nest)
         for it in write_nest(nest, operands, around, once=once, apart=self.whole.apart, split=split):
@@ -990,6 +1001,32 @@ def product_after(fill: linalg.Fill) -> linalg.Contraction | None:
         if not isinstance(op, _WITHOUT_EFFECT):
             return None
     return None
+
+
+def sum_after(fill: linalg.Fill) -> linalg.Generic | None:
+    """The op that folds floats into the buffer that this op fills with a constant, if nothing between them can see the
+    buffer, and it may begin with the constant."""
+    value = fill.operand(0).defining_op
+    if not isinstance(value, arith.Constant) or fill.block is None:
+        return None
+    for op in fill.block.ops[fill.block.op_index(fill) + 1 :]:
+        if isinstance(op, linalg.Generic) and op.operand(op.n_ins) is fill.operand(1):
+            base = memref.base_of(fill.operand(1))
+            others = [*op.operands[: op.n_ins], *op.operands[op.n_ins + 1 :]]
+            if any(isinstance(v.type, MemRefType) and memref.base_of(v) is base for v in others):
+                return None
+            spec = spec_of(op, [v.type for v in op.operands])
+            return op if spec is not None and begins_each_out(plan(spec)) else None
+        if not isinstance(op, _WITHOUT_EFFECT):
+            return None
+    return None
+
+
+def begins_each_out(nest: Nest) -> bool:
+    """Whether a nest makes sums of floats, each from its beginning to its end before the next one."""
+    sums = bool(nest.folds) and all(f.how == PAIRWISE for f in nest.folds)
+    outs = len(nest.spec.types) - nest.spec.n_ins
+    return sums and len(nest.folds) == outs == 1 and nest.fold_loops == sum(lp.reduction for lp in nest.loops)
 
 
 def zero_fill_before(product: linalg.Contraction) -> linalg.Fill | None:

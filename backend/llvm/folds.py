@@ -28,8 +28,9 @@ class FoldState:
     it can. A complex sum is two, of the real and of the imaginary parts.
     """
 
-    def __init__(self, code: Code, fold: Fold, element: ScalarType, key: int) -> None:
-        self.code, self.fold, self.element, self.key = code, fold, element, key
+    def __init__(self, code: Code, fold: Fold, element: ScalarType, key: int, first: str = "") -> None:
+        """`first`: of a sum what the out has before, a literal, where it is not there yet."""
+        self.code, self.fold, self.element, self.key, self.first = code, fold, element, key, first
         self.parts = value_types(element)
         self.type = memory_type(element)
 
@@ -111,7 +112,7 @@ class FoldState:
     def finish(self, out: str, access: Access) -> None:
         """After the loops: the out gets its value."""
         if self.pairwise:
-            total = self._sum_of(self.code.load(self.element, out, access), self._sum())
+            total = self._sum_of(self.first or self.code.load(self.element, out, access), self._sum())
         else:
             total = self.code.load(self.element, self.total)
         self.code.store(self.element, total, out, access)
@@ -123,7 +124,7 @@ class FoldState:
     def finish_few(self, value: str, out: str, access: Access) -> None:
         """The out gets the value of the fold of such a row; a sum is added to what is there (`initial`, in NumPy)."""
         if self.pairwise:
-            value = self._sum_of(self.code.load(self.element, out, access), value)
+            value = self._sum_of(self.first or self.code.load(self.element, out, access), value)
         self.code.store(self.element, value, out, access)
 
     def _level(self, index: str) -> str:

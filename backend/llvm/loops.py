@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from math import prod
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tracebuf.backend.layout import abi
@@ -196,12 +197,14 @@ class Rows:
 
 
 class Around(NamedTuple):
-    """What is around a nest: where it is written, and the values that its body may name."""
+    """What is around a nest: where it is written, and the values that its body may name; `first`: of outs that sums go
+    to the literals that they begin with, where these are not stored before."""
 
     code: Code
     polls: Polls
     values: Mapping[Value, str]
     scopes: Scopes
+    first: Mapping[int, str] = MappingProxyType({})
 
 
 class Piece(NamedTuple):
@@ -248,7 +251,10 @@ class NestWriter:
         self.polled = 0, "0"
         """How many loops are around a poll in each iteration (0: none), and the units between two of them."""
         self.lookup, self.running = _lookup_of(nest), _running_of(nest)
-        self.fold_of = {f.out: FoldState(code, f, self._element(f.out), k) for k, f in enumerate(nest.folds)}
+        self.fold_of = {
+            f.out: FoldState(code, f, self._element(f.out), k, around.first.get(f.out, ""))
+            for k, f in enumerate(nest.folds)
+        }
 
     def _element(self, k: int) -> ScalarType:
         type_ = self.nest.spec.types[k]

@@ -169,7 +169,8 @@ def _call(
             inside.append(parameters.of_scalar(type_, b))
     scopes = _scopes_inside(inner, around.scopes, roots)
     part = None if split is None else Part(split.depth, "%lo", "%hi")
-    writer = kind(nest, inside, Around(inner, inner_polls, Outside(around.values, parameters), scopes), part)
+    values = Outside(around.values, parameters)
+    writer = kind(nest, inside, Around(inner, inner_polls, values, scopes, around.first), part)
     writer.write()
     slots = {op: (code.fresh_slot("i1"), f"%f{k}") for k, op in enumerate(writer.failures)}
     for op, (_, name) in slots.items():

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.agreement import agree, program
 from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.backend.llvm.host_calls import SHORT_ROW
@@ -74,3 +75,27 @@ def test_a_short_row_is_one_loop() -> None:
 def test_numbers_of_short_rows_are_ranked_without_branches() -> None:
     text = bufferize(lambda x: x.argmin(1)).lower(np.ones((3, 2))).as_text("llvm")
     assert text.count("!unpredictable") == 2
+
+
+BEGUN = {
+    "rows": "x.sum(axis=1)", "a start": "x.sum(axis=-1, initial=2.5)", "means": "x.mean(axis=1, keepdims=True)",
+    "all": "x.sum()", "products": "(x * x[0]).sum(1)", "variances": "x.var(axis=1)", "columns": "x.T.sum(axis=0)",
+}  # fmt: skip
+FILLED = {
+    "rows one after another": "x.sum(axis=0)", "extremes": "x.max(axis=1)", "counts": "(x > 0).sum(axis=1)",
+    "three axes": "x.reshape(3, -1, 5).sum(axis=(0, 2))",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*BEGUN, *FILLED])
+def test_sums_begin_where_they_are_stored(name: str) -> None:
+    """Each out was filled with zeros, in a sweep of its own, before sums were added."""
+    f = bufferize(program(f"def f(x): return {(BEGUN | FILLED)[name]}"))
+    r = np.random.default_rng(0)
+    for shape in ((6, 10), (15, 5), (3, 1000), (3, 0), (0, 5)):
+        x = r.normal(size=shape) + 9
+        if x.size or name not in ("extremes", "three axes", "means", "variances"):
+            for dtype in "dfD" if name != "extremes" else "df":
+                agree(f, x.astype(dtype), ulp=100)
+    text = f.lower(np.ones((3, 20))).as_text("loops")
+    assert ("linalg.fill" in text) == (name in FILLED), text
