@@ -35,7 +35,7 @@ from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Mixed, Op, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, evaluate, floordiv, mul, sub, substitute, symbols
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import INDEX, ShapedType, TensorType
+from tracebuf.ir.types import I64, INDEX, ShapedType, TensorType
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith, division
@@ -81,11 +81,12 @@ class Flow:
 
     def __init__(
         self, func: Func, inputs: Sequence[Value] | None = None, same: Mapping[Sym, Dim] = MappingProxyType({}),
-        bound: Iterable[Sym] = (), known: Mapping[Sym, int] = MappingProxyType({}),
+        bound: Iterable[Sym] = (), known: Mapping[Sym, int] = MappingProxyType({}), cut: frozenset[Sym] = frozenset(),
     ) -> None:  # fmt: skip
         """`same`: sizes in terms of others that they equal; `bound`: the symbols that a call is given; `known`: sizes
-        of the call, which are used to say how often loops run along no axis of what they make."""
-        self.known = known
+        of the call, which are used to say how often loops run along no axis of what they make; `cut`: the symbols of
+        axes along which chunks know where they begin."""
+        self.known, self.cut = known, cut
         self.states: dict[Value, State] = {}
         named = {v: s for s, v in func.symbols.items() if not isinstance(v.defining_op, arith.Constant)}
         self.sizes: dict[Value, Dim] = {v: substitute(s.expr, same) for v, s in named.items()}
@@ -99,6 +100,9 @@ class Flow:
         """How often loops run, where that is said from outside."""
         self.shapes: dict[int, tuple[Dim, ...]] = {}
         """Of arguments by number."""
+        self.counting: dict[Dim, tuple[Value, int]] = {}
+        """Of sizes of axes that are cut: what stands for the places along these, as if it were an argument, and the
+        number of that."""
         self.next = 0
         for v in func.args if inputs is None else inputs:
             self.enter(v)
@@ -126,6 +130,15 @@ class Flow:
         counters = {s for p in places if p is not None for s in symbols(p)}
         reaches = self.state(source).reaches
         return any(t.number in reaches for t in self.trips if t.counter in counters)
+
+    def numbered(self, size: Dim) -> Value | None:
+        """What stands for the places 0, 1... of an axis of a size, where chunks know theirs."""
+        if not symbols(size) & self.cut:
+            return None
+        if size not in self.counting:
+            (v,) = Block([TensorType((size,), I64)]).args
+            self.counting[size] = v, self.enter(v)
+        return self.counting[size][0]
 
     def size(self, value: Mixed) -> Dim | None:
         """The symbolic size that an index is."""
