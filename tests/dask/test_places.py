@@ -144,3 +144,42 @@ def test_what_is_taken_out_of_an_array_of_no_argument(f: Callable[..., Any]) -> 
         agree(f, [given(f)], close=True)
     except UnsupportedError as refusal:
         assert refusal.reason
+
+
+def every_second(x):
+    y = np.zeros_like(x)
+    for i in range(0, len(x), 2):
+        y[i] = x[i] * 2
+    return y
+
+
+def counted(x):
+    y, c = np.zeros_like(x), 0.0
+    for i in range(len(x)):
+        y[i] = x[i] * c
+        c += 1.0
+    return y
+
+
+def by_turns(x):
+    y, odd = np.zeros_like(x), False
+    for i in range(len(x)):
+        y[i] = x[i] if odd else -x[i]
+        odd = not odd
+    return y
+
+
+def as_often_as_long(x):
+    y = x.copy()
+    for _ in range(len(x)):
+        y *= 0.9
+    return y
+
+
+@pytest.mark.parametrize("f", [every_second, counted, by_turns, as_often_as_long])
+def test_loops_along_an_axis_that_count(f: Callable[..., Any]) -> None:
+    """A chunk has other iterations than the array."""
+    try:
+        agree(f, [given(f)], chunks=9)
+    except UnsupportedError as refusal:
+        assert refusal.reason

@@ -30,7 +30,8 @@ def reduced_apart(program: Program, cut: frozenset[Sym]) -> Program | None:
         if not isinstance(op, HostCall) or not isinstance(loop := op.loop, ExtremeLoop) or len(op.results) != 1:
             continue
         source, empty = op.operand(0), op.operand(1).defining_op
-        made, axes = source.defining_op, (len(shape_of(source)) - 1,)
+        made = source.defining_op
+        axes: tuple[int, ...] = (len(shape_of(source)) - 1,)
         if isinstance(made, tensor.Regrouping) and len(shape_of(source)) == 1:  # of the array as one row
             source, axes = made.source, tuple(range(len(shape_of(made.source))))
         element = source.tensor_type.element

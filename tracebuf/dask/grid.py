@@ -103,7 +103,7 @@ def check_constants(flow: Flow, stage: Stage, cut: frozenset[Sym]) -> None:
     for outer in stage.ops:
         for op in (outer, *outer.walk()) if outer not in folded else ():
             for v in () if isinstance(op, (scf.For, scf.If, tensor.Dim)) or not op.results else op.operands:
-                taken = set().union(*(symbols(n) for n in shape_of(v))) & cut
+                taken = set[Sym]().union(*(symbols(n) for n in shape_of(v))) & cut
                 left = [n for r in op.results for n in shape_of(r)]
                 if taken - {symbol_of(n) for n in left} and not flow.state(v).reaches:
                     raise Uncut(taken, op.loc, "a part of an array that hangs on its size")
