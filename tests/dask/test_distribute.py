@@ -23,7 +23,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning
 SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm",
         "conjugate", "begun", "ranked"}  # fmt: skip
 """Whose sums are combined from parts."""
-REFUSED = {"backwards": "step of -1", "numbered": "depends on the place", "gathered": "indices",
+REFUSED = {"backwards": "step of -1", "gathered": "indices",
            "squared": "two axes", "with_outer": "two axes"}  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.dask.carried import carried_apart
+from tracebuf.dask.extremes import reduced_apart
 from tracebuf.dask.files import Mapped, file_of, in_parts
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten, dtype_of
@@ -265,6 +266,7 @@ class Distributed:
                 return
             except Uncut as reason:
                 written = unrolled(self.program, self.env, cut) or begun_apart(self.program, cut)
+                written = written or reduced_apart(self.program, cut)
                 if written is not None:
                     self.program = written
                     continue

@@ -35,7 +35,7 @@ from tracebuf.frozen import plain
 from tracebuf.ir.core import Block, Mixed, Op, Value
 from tracebuf.ir.dims import Dim, Sym, add, dim_max, dim_min, evaluate, floordiv, mul, sub, substitute, symbols
 from tracebuf.ir.func import Func
-from tracebuf.ir.types import INDEX, ShapedType, TensorType
+from tracebuf.ir.types import I64, INDEX, ShapedType, TensorType
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control import scf
 from tracebuf.ops.scalars import arith, division
@@ -81,11 +81,12 @@ class Flow:
 
     def __init__(
         self, func: Func, inputs: Sequence[Value] | None = None, same: Mapping[Sym, Dim] = MappingProxyType({}),
-        bound: Iterable[Sym] = (), known: Mapping[Sym, int] = MappingProxyType({}),
+        bound: Iterable[Sym] = (), known: Mapping[Sym, int] = MappingProxyType({}), cut: frozenset[Sym] = frozenset(),
     ) -> None:  # fmt: skip
         """`same`: sizes in terms of others that they equal; `bound`: the symbols that a call is given; `known`: sizes
-        of the call, which are used to say how often loops run along no axis of what they make."""
-        self.known = known
+        of the call, which are used to say how often loops run along no axis of what they make; `cut`: the symbols of
+        axes along which chunks know where they begin."""
+        self.known, self.cut = known, cut
         self.states: dict[Value, State] = {}
         named = {v: s for s, v in func.symbols.items() if not isinstance(v.defining_op, arith.Constant)}
         self.sizes: dict[Value, Dim] = {v: substitute(s.expr, same) for v, s in named.items()}
@@ -99,6 +100,9 @@ class Flow:
         """How often loops run, where that is said from outside."""
         self.shapes: dict[int, tuple[Dim, ...]] = {}
         """Of arguments by number."""
+        self.counting: dict[Dim, tuple[Value, int]] = {}
+        """Of sizes of axes that are cut: what stands for the places along these, as if it were an argument, and the
+        number of that."""
         self.next = 0
         for v in func.args if inputs is None else inputs:
             self.enter(v)
@@ -126,6 +130,15 @@ class Flow:
         counters = {s for p in places if p is not None for s in symbols(p)}
         reaches = self.state(source).reaches
         return any(t.number in reaches for t in self.trips if t.counter in counters)
+
+    def numbered(self, size: Dim) -> Value | None:
+        """What stands for the places 0, 1... of an axis of a size, where chunks know theirs."""
+        if not symbols(size) & self.cut:
+            return None
+        if size not in self.counting:
+            (v,) = Block([TensorType((size,), I64)]).args
+            self.counting[size] = v, self.enter(v)
+        return self.counting[size][0]
 
     def size(self, value: Mixed) -> Dim | None:
         """The symbolic size that an index is."""
@@ -327,6 +340,10 @@ class Flow:
             bounds = join_reaches(bounds, self.state(v).reaches)
         self.sizes[op.body.args[0]] = counter.expr
         self.trips.append(trips)
+        held = self.held(op, trips, step)
+        for k, whole in held.items():
+            old = self.states[op.args[k]]
+            self.states[op.args[k]] = State(join_reaches(old.reaches, whole), old.margins)
         self.run(op.body)
         once = [self.out_of_loop(self.state(u.value), trips) for u in op.passed]
         self.trips.pop()
@@ -354,7 +371,39 @@ class Flow:
             ends = [self.grown([r[k] for r in rounds], count, op) for k in range(len(op.args))]
         for k, result in enumerate(op.results):
             end = ends[k] if isinstance(count, int) and count > 0 else joined_start(ends[k], inits[k])
-            self.states[result] = State(join_reaches(end.reaches, bounds), end.margins)
+            reaches = join_reaches(end.reaches, bounds)
+            self.states[result] = State(join_reaches(reaches, held.get(k, {})), end.margins)
+
+    def held(self, op: scf.For, trips: Trips, step: Dim | None) -> dict[int, Reaches]:
+        """Of what a loop along an axis that is cut carries, by number, what changes elsewhere than at the places that
+        the counter says: a chunk has other iterations, so that it depends on the whole axis."""
+        along = {s for d in (trips.first, trips.last) if d is not None for s in symbols(d)} & self.cut
+        reason = why(op, "what the loop carries along the axis")
+        whole: dict[int, tuple[Reach, ...]] = {}
+        for s in sorted(along, key=lambda s: s.serial):
+            self.numbered(s.expr)
+            whole[self.counting[s.expr][1]] = (whole_of(reason),)
+        return {
+            k: whole for k, (arg, use) in enumerate(zip(op.args, op.passed))
+            if along and use.value is not arg and (step != 1 or not self.by_place(use.value, arg, trips.counter))
+        }  # fmt: skip
+
+    def by_place(self, v: Value, arg: Value, counter: Sym) -> bool:
+        """Whether a value is what a loop carries but for elements at places that its counter says."""
+        made = v.defining_op
+        if v is arg or made is None:
+            return v is arg
+        if isinstance(made, (tensor.InsertSlice, tensor.Insert)):
+            at: Sequence[Mixed] = made.slice.offsets if isinstance(made, tensor.InsertSlice) else made.operands[2:]
+            moved = any((d := self.size(o)) is not None and counter in symbols(d) for o in at)
+            return moved and self.by_place(made.operand(1), arg, counter)
+        if isinstance(made, scf.If):
+            ends = [region.block.terminator.operand(v.index) for region in made.regions]
+            return all(self.by_place(end, arg, counter) for end in ends)
+        if isinstance(made, scf.For):
+            inner = self.by_place(made.passed[v.index].value, made.args[v.index], counter)
+            return inner and self.by_place(made.inits[v.index].value, arg, counter)
+        return False
 
     def places(self, op: scf.For, trips: Trips, step: Dim | None) -> range | None:
         """The values of a loop's counter, where they are known and few, and no size in it depends on it."""

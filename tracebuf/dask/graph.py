@@ -230,7 +230,7 @@ class Graph:
     def by_function(self, stage: Stage, text: Text, owned: frozenset[int]) -> worker.FunctionProgram | None:
         """The function itself as a stage, where that is all there is to do."""
         call, args = self.call, self.program.func.args
-        if call is None or text.trims or stage.loop is not None or (text.globals and self.cut):
+        if call is None or text.trims or text.places or stage.loop is not None or (text.globals and self.cut):
             return None
         if any(v not in args for v in stage.inputs):
             return None
@@ -281,7 +281,7 @@ class Graph:
             begin, delta = needs.folds[op, d]
             a, b = grids[s].own(at[s], begin, delta)
             found += [a - windows[s][0], max(b - a, 0)]
-        return tuple(found)
+        return (*found, *(windows[s][0] for s in text.places))
 
     def trim(
         self, stage: Stage, v: Value, needs: Needs, windows: Mapping[Sym, tuple[int, int]], at: Mapping[Sym, int]

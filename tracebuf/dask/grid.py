@@ -20,6 +20,8 @@ from tracebuf.frozen import cached_property, frozen, plain
 from tracebuf.ir.core import Op, Value
 from tracebuf.ir.dims import Dim, Sym, symbols
 from tracebuf.location import UNKNOWN
+from tracebuf.ops.arrays import tensor
+from tracebuf.ops.control import scf
 
 Begins = dict[Value, tuple[int, ...]]
 
@@ -68,7 +70,7 @@ class Piece:
 def needs_of(program: Program, stage: Stage, cut: frozenset[Sym], begins: Begins, count: int | None = None) -> Needs:
     """The analysis of one stage by itself; `count`: how many iterations of its loop. Raises Uncut for axes along which
     it cannot be cut."""
-    flow = Flow(program.func, stage.inputs)
+    flow = Flow(program.func, stage.inputs, cut=cut)
     flow.sizes = {v: d for v, d in program.flow.sizes.items() if all(s.kind != "iv" for s in symbols(d))}
     if stage.loop is not None and count is not None:
         flow.counts[stage.loop] = count
@@ -76,42 +78,63 @@ def needs_of(program: Program, stage: Stage, cut: frozenset[Sym], begins: Begins
     for op in program.func.block.ops:
         if op in mine or is_cheap(op, program.flow):
             flow.step(op)
+    check_constants(flow, stage, cut)
     targets = [Target(flow.state(v), shape_of(v), v) for v in stage.outputs]
     folded = {f.op for f in stage.folds}
     targets = [t for t in targets if t.value is None or t.value.defining_op not in folded]
     targets += [folds_target(flow, op) for op in folded]
     targets += [Target(flow.state(r), shape_of(r), r) for op in folded for r in op.results if shape_of(r)]
     found = Needs()
+    shapes = {n: shape_of(v) for n, v in enumerate(stage.inputs)} | {n: (d,) for d, (_, n) in flow.counting.items()}
     for t in targets:
-        one_target(found, t, stage, cut, begins)
+        one_target(found, t, stage, cut, begins, shapes)
     for s, halo in found.halos.items():
         if halo.around:
             check_around(s, targets, stage)
+            if any(s in symbols(d) for d in flow.counting):
+                raise Uncut({s}, UNKNOWN, "the value depends on the place, and it is read around the end")
     return found
+
+
+def check_constants(flow: Flow, stage: Stage, cut: frozenset[Sym]) -> None:
+    """Uncut where something is taken out of an array that no argument says anything of (`np.cumsum(np.ones(n))[-1]`):
+    that of a chunk is another one."""
+    folded = {f.op for f in stage.folds}
+    for outer in stage.ops:
+        for op in (outer, *outer.walk()) if outer not in folded else ():
+            for v in () if isinstance(op, (scf.For, scf.If, tensor.Dim)) or not op.results else op.operands:
+                taken = set[Sym]().union(*(symbols(n) for n in shape_of(v))) & cut
+                left = [n for r in op.results for n in shape_of(r)]
+                if taken - {symbol_of(n) for n in left} and not flow.state(v).reaches:
+                    raise Uncut(taken, op.loc, "a part of an array that hangs on its size")
 
 
 def folds_target(flow: Flow, op: Op) -> Target:
     """The iterations of a reduction as if they were a value."""
-    reads, shape = iteration_of(op)
+    reads, shape = iteration_of(op, flow)
     reaches: Mapping[int, tuple[Reach, ...]] = {}
-    margins = [Margin()] * len(shape)
-    for k, outer in reads:
-        inner = flow.state(op.operand(k))
+    margins = list(reads.margins)
+    for k, outer in reads.of:
+        operand = op.operand(k) if isinstance(k, int) else k
+        inner = flow.state(operand)
         reaches = join_reaches(reaches, through(outer, inner.reaches))
-        more = margins_through(outer, inner.margins, shape, shape_of(op.operand(k)))
+        more = margins_through(outer, inner.margins, shape, shape_of(operand))
         margins = [join_margin(a, b) for a, b in zip(margins, more)]
     return Target(State(reaches, tuple(margins)), shape, None, op)
 
 
-def one_target(found: Needs, t: Target, stage: Stage, cut: frozenset[Sym], begins: Begins) -> None:
+def one_target(
+    found: Needs, t: Target, stage: Stage, cut: frozenset[Sym], begins: Begins, shapes: Mapping[int, tuple[Dim, ...]]
+) -> None:
+    """Adds what one thing that a stage computes needs; `shapes`: of what it may read, by number."""
     state, places = t.state, []
     folded = t.op is None and t.value is not None and t.value.defining_op in {f.op for f in stage.folds}
     pieces: dict[int, list[Piece]] = {k: [] for k in range(len(t.shape))}
     for n, reaches in state.reaches.items():
-        if n >= len(stage.inputs):
+        if n not in shapes:
             continue
-        v = stage.inputs[n]
-        for k, (reach, size) in enumerate(zip(reaches, shape_of(v))):
+        v = stage.inputs[n] if n < len(stage.inputs) else None
+        for k, (reach, size) in enumerate(zip(reaches, shapes[n])):
             s = symbol_of(size)
             if s not in cut:
                 if syms := set(symbols(size) & cut):
@@ -119,7 +142,7 @@ def one_target(found: Needs, t: Target, stage: Stage, cut: frozenset[Sym], begin
                 check_places(reach, t, cut)
                 continue
             assert s is not None
-            here = (begins.get(v) or (0,) * len(reaches))[k]
+            here = (begins.get(v) or (0,) * len(reaches))[k] if v is not None else 0
             if reach.whole is not None:
                 raise Uncut({s}, reach.whole.loc, reach.whole.text)
             if reach.at is not None and not folded:

@@ -61,6 +61,10 @@ class Offsets(Protocol):
         """Whether a value depends, as a number, on the counter of a loop that decides about these places."""
         ...
 
+    def numbered(self, size: Dim) -> Value | None:
+        """What stands for the places 0, 1... of an axis of a size, where chunks know theirs."""
+        ...
+
 
 def why(op: Op, text: str) -> Why:
     return Why(text, op.loc)
@@ -80,7 +84,7 @@ def reads_of(op: Op, offsets: Offsets) -> list[Reads]:
         if spec is not None and not isinstance(op, linalg.Generic) or isinstance(op, linalg.Generic):
             if spec is None or spec.scatters:
                 return whole(op)
-            return structured(op, spec)
+            return structured(op, spec, offsets)
         return whole(op)
     if isinstance(op, tensor.ExtractSlice):
         return extracted(op, offsets)
@@ -159,20 +163,42 @@ def placed(op: Op, place: Dim | None, axis: int) -> Reach:
     return Reach(at=(place, place), at_why=why(op, f"axis {axis} is read at {place}"))
 
 
-def structured(op: linalg.DestinationOp, spec: Spec) -> list[Reads]:
+def counted(op: linalg.DestinationOp, spec: Spec, offsets: Offsets) -> dict[int, tuple[Value, Dim]]:
+    """The loops whose index a body takes as a number alone, and what stands for the places along them, where chunks
+    know theirs; their sizes."""
+    found: dict[int, tuple[Value, Dim]] = {}
+    sizes = op.loop_dims() if isinstance(op, linalg.Generic) and spec.indexed else ()
+    for d, size in enumerate(sizes):
+        reads = [o for o in spec.body.ops if isinstance(o, Index) and o.dim == d]
+        if reads and all(isinstance(u.op, arith.IndexCast) for o in reads for u in o.result.uses):
+            if (places := offsets.numbered(size)) is not None:
+                found[d] = places, size
+    return found
+
+
+def structured(op: linalg.DestinationOp, spec: Spec, offsets: Offsets) -> list[Reads]:
     """An op that is loops: what the yielded value needs of each operand, by its map."""
     found = []
+    known = counted(op, spec, offsets)
     for out in op.out_uses:
         out_map, out_sizes = spec.maps[out.index], sizes_of(out.value)
         axes = {d: k for k, d in enumerate(out_map.results) if d is not None}
         yielded = spec.body.terminator.operand(out.index - spec.n_ins)
         by, folded = combiner(op, spec, out.index)
         needed, indexed, elements = needs(spec.body, yielded)
+        numbers = indexed & known.keys()
+        indexed -= numbers
         loops = {
             d: Why(f"reduced by {by}", op.loc) if kind == "reduction" and d not in axes else None
             for d, kind in enumerate(spec.iterators)
         }
-        of = []
+        of: list[tuple[int | Value, tuple[Reach, ...]]] = []
+        for d in sorted(numbers):
+            if d in axes:
+                along = near(axes[d], 0, why(op, "the value depends on the place"), known[d][1])
+            else:
+                along = Reach(reduced=((by, loops[d] or why(op, by)),)) if folded else whole_of(why(op, "places"))
+            of.append((known[d][0], (along,)))
         for use in op.uses:
             reaches = []
             if use.index not in needed and use.index != out.index:
@@ -209,7 +235,7 @@ def structured(op: linalg.DestinationOp, spec: Spec) -> list[Reads]:
     return found
 
 
-def iteration_of(op: Op) -> tuple[list[tuple[int, tuple[Reach, ...]]], tuple[Dim, ...]]:
+def iteration_of(op: Op, offsets: Offsets) -> tuple[Reads, tuple[Dim, ...]]:
     """What the iterations of a structured op read of its inputs, as if each made an element: its loops are axes; and
     the sizes of these."""
     assert isinstance(op, linalg.DestinationOp)
@@ -220,7 +246,10 @@ def iteration_of(op: Op) -> tuple[list[tuple[int, tuple[Reach, ...]]], tuple[Dim
         for d, size in zip(spec.maps[use.index].results, sizes_of(use.value)):
             if d is not None:
                 sizes.setdefault(d, size)
-    found = []
+    found: list[tuple[int | Value, tuple[Reach, ...]]] = []
+    known = counted(op, spec, offsets)
+    reason = why(op, "the value depends on the place")
+    found += [(places, (near(d, 0, reason, size),)) for d, (places, size) in known.items()]
     for use in op.in_uses:
         map_, reaches = spec.maps[use.index], []
         for k, size in enumerate(sizes_of(use.value)):
@@ -232,7 +261,9 @@ def iteration_of(op: Op) -> tuple[list[tuple[int, tuple[Reach, ...]]], tuple[Dim
             else:
                 reaches.append(near(d, 0, why(op, "element by element"), size))
         found.append((use.index, tuple(reaches)))
-    return found, tuple(sizes[d] for d in range(len(spec.iterators)))
+    unknown = spec.indexed - known.keys()
+    margins = tuple(Margin(whole=reason if d in unknown else None) for d in range(len(spec.iterators)))
+    return Reads(tuple(found), margins), tuple(sizes[d] for d in range(len(spec.iterators)))
 
 
 def as_whole(reach: Reach, reason: Why) -> Reach:

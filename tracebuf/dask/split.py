@@ -276,13 +276,15 @@ def check_numbers(op: Op, flow: Flow, cut: frozenset[Sym]) -> None:
 @plain()
 class Text:
     """A stage as a function: its text; its arguments beside the inputs, in order: sizes that are local, numbers that
-    are the whole arrays', and for each loop of a fold that is cut, where the chunk's own begins and how long it is."""
+    are the whole arrays', for each loop of a fold that is cut, where the chunk's own begins and how long it is, and of
+    some symbols where the window begins."""
 
     name: str
     text: str
     locals: list[Dim]
     globals: list[Dim]
     trims: list[tuple[Op, int]]
+    places: list[Sym]
     bounds: bool
     callees: tuple[HostFunction, ...]
     """What its host calls call, in their order: a text has their names."""
@@ -298,6 +300,7 @@ class Builder:
         self.locals: list[Dim] = []
         self.globals: list[Dim] = []
         self.trims: list[tuple[Op, int]] = []
+        self.places: list[Sym] = []
         self.name = f"stage_of_{program.name}" if program.name.isidentifier() else "stage"  # alike stages are one text
 
     def text(self) -> Text:
@@ -310,7 +313,7 @@ class Builder:
                 if (fold.op, d) not in self.trims:
                     self.trims.append((fold.op, d))
         bounds = 2 if stage.loop is not None else 0
-        n_index = len(self.locals) + len(self.globals) + 2 * len(self.trims) + bounds
+        n_index = len(self.locals) + len(self.globals) + 2 * len(self.trims) + len(self.places) + bounds
         func = Func(self.name, [v.type for v in stage.inputs] + [INDEX] * n_index)
         for k in range(len(stage.inputs)):
             func.arg_attrs[k]["bufferization.writable"] = k in self.owned
@@ -322,6 +325,8 @@ class Builder:
         rest = rest[len(self.globals) :]
         self.own = {t: (rest[2 * k], rest[2 * k + 1]) for k, t in enumerate(self.trims)}
         rest = rest[2 * len(self.trims) :]
+        self.begins = dict(zip(self.places, rest))
+        rest = rest[len(self.places) :]
         self.block = func.block
         self.constants: dict[int, Value] = {}
         for op in stage.ops:
@@ -333,10 +338,14 @@ class Builder:
             loop.uses[1].set(rest[1])
         func.block.append(Return.of([self.mapping[v] for v in stage.outputs]))
         callees = tuple(op.attrs["callee"] for op in func.walk() if isinstance(op, HostCall))
-        return Text(self.name, print_generic(func), self.locals, self.globals, self.trims, bool(bounds), callees)
+        text = print_generic(func)
+        return Text(self.name, text, self.locals, self.globals, self.trims, self.places, bool(bounds), callees)
 
     def collect(self, op: Op) -> None:
         for o in (op, *op.walk()):
+            for s in self.counted(o).values():
+                if s not in self.places:
+                    self.places.append(s)
             for v in o.operands:
                 self.note(v, o)
                 todo = [v]
@@ -346,6 +355,14 @@ class Builder:
                         for x in made.operands:
                             self.note(x, made)
                         todo += [x for x in made.operands if x.type is not INDEX]
+
+    def counted(self, op: Op) -> dict[int, Sym]:
+        """The loops along an axis that is cut whose index is a number to an op, with their symbols."""
+        if not isinstance(op, linalg.Generic):
+            return {}
+        read = {o.dim for o in op.body.ops if isinstance(o, linalg.Index)}
+        found = {d: symbol_of(size) for d, size in enumerate(op.loop_dims()) if d in read} if read else {}
+        return {d: s for d, s in found.items() if s is not None and s in self.cut}
 
     def note(self, v: Value, op: Op) -> None:
         size = self.flow.given(v) if v.type is INDEX and self.is_outer(v) else None
@@ -395,6 +412,15 @@ class Builder:
         self.fix_numbers(op, new)
         if trimmed:
             self.trim(new, trimmed)
+        for old, fresh in zip((op, *op.walk()), (new, *new.walk())):
+            for d, s in self.counted(old).items():
+                begin = self.begins[s]
+                if old is op and d in trimmed:
+                    both = arith.AddI.of(begin, trimmed[d][0])
+                    self.block.append(both)
+                    begin = both.result
+                assert isinstance(fresh, linalg.Generic)
+                count_from(fresh, d, begin)
         self.block.append(new)
 
     def fix_numbers(self, op: Op, new: Op) -> None:
@@ -437,3 +463,20 @@ class Builder:
         made = tensor.Dim.of(v, k)
         self.block.append(made)
         return made.result
+
+
+def count_from(op: linalg.Generic, dim: int, begin: Value) -> None:
+    """Has a body that takes the index of a loop as a number count from the place at which the loop begins."""
+    first, body = op.n_ins, op.body
+    arg = body.add_arg(INDEX)
+    body.args[:] = [*body.args[:first], arg, *body.args[first:-1]]
+    for k, a in enumerate(body.args):
+        a.index = k
+    op.attrs["n_ins"] = first + 1
+    op.attrs["maps"] = (*op.maps[:first], linalg.AffineMap(len(op.iterators), ()), *op.maps[first:])
+    op.set_operands([*op.operands[:first], begin, *op.operands[first:]])
+    for o in list(body.ops):
+        if isinstance(o, linalg.Index) and o.dim == dim:
+            place = arith.AddI.of(o.result, arg)
+            o.result.replace_all_uses(place.result, unless=place)
+            body.insert(body.ops.index(o) + 1, place)

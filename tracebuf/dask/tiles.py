@@ -142,7 +142,7 @@ def tiling_of(
                 continue
             a, b = fine.own(k, *one[:2])
             parts.append((a - w0, b - w0, a - one[2]))
-        if text.trims or w1 - w0 not in args:  # they depend on sizes alone, but for what is trimmed
+        if text.trims or text.places or w1 - w0 not in args:  # else they depend on sizes alone
             args[w1 - w0] = graph.numbers(text, stage, needs, {**windows, s: (w0, w1)}, {**at, s: k}, grids) + bounds
         tiles.append(worker.Tile(w0 - low, w1 - low, args[w1 - w0], tuple(parts)))
     mine = tuple(k in owned for k in range(len(stage.inputs)))
