@@ -1,4 +1,4 @@
-"""Programs with and without `tile=True`: the ratio of CPU times, in turns in one process, and that the bits are the same.
+"""Programs with and without `tile=True`: the ratio of CPU times, in turns in one process; whether bits are the same.
 
     python -m benchmarks.tile [PROGRAM ...]
 

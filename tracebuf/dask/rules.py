@@ -210,22 +210,22 @@ def structured(op: linalg.DestinationOp, spec: Spec, offsets: Offsets) -> list[R
                 if map_.whole or use.index in elements:
                     reaches.append(whole_of(why(op, "elements are read at indices that the data decide")))
                     continue
-                d = map_.results[k]
-                if d is None:
+                loop = map_.results[k]
+                if loop is None:
                     reaches.append(Reach(at=(0, 0), at_why=why(op, f"axis {k} has one element")))
-                elif d in axes and spec.iterators[d] == "parallel":
-                    reaches.append(near(axes[d], 0, why(op, "element by element"), out_sizes[axes[d]]))
-                elif d in axes:
+                elif loop in axes and spec.iterators[loop] == "parallel":
+                    reaches.append(near(axes[loop], 0, why(op, "element by element"), out_sizes[axes[loop]]))
+                elif loop in axes:
                     reaches.append(whole_of(why(op, "each element needs those before it")))
                 elif folded:
-                    reaches.append(Reach(reduced=((by, loops[d] or why(op, by)),)))
+                    reaches.append(Reach(reduced=((by, loops[loop] or why(op, by)),)))
                 else:
                     reaches.append(whole_of(why(op, f"it is reduced over axis {k} by no operation that parts combine")))
             of.append((use.index, tuple(reaches)))
         margins = []
-        for d in out_map.results:
-            if d is not None and (d in indexed or spec.iterators[d] == "reduction"):
-                text = "the value depends on the place" if d in indexed else "each element needs those before it"
+        for loop in out_map.results:
+            if loop is not None and (loop in indexed or spec.iterators[loop] == "reduction"):
+                text = "the value depends on the place" if loop in indexed else "each element needs those before it"
                 margins.append(Margin(whole=why(op, text)))
             else:
                 margins.append(Margin())
