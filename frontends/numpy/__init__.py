@@ -78,6 +78,8 @@ Where is ...?
     scipy.linalg.solve ...  functions/host/scipys, a row; tests/functions/test_scipys.py
     find_peaks, minimize    what cannot be traced is called as it is: functions/host/untraced, callbacks, made_objects,
                             tracebuf/running/untraced; tests/functions/test_untraced.py
+    csr_array(x) @ y        operators, items of objects that are made: functions/host/made_objects; in loops as texts
+                            are (paths/loops); tests/functions/test_objects_of_libraries.py
     scipy.sparse, norm.cdf  functions/host/sparse, objects; tests/functions/test_scipy_objects.py
     @njit, @guvectorize     functions/host/jitted, tracebuf/running/jitted; @vectorize: functions/ufunc_calls
     a.flags, a.strides      functions/inspection

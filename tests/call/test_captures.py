@@ -231,6 +231,13 @@ def test_b5_what_may_change_unseen_or_is_no_plain_array_is_refused(make: Any, re
     refused(program("def f(x): return x + g()", g=program("def g(t=T): return t[0]", T=make())), line())
 
 
+def test_b5_a_union_of_classes_stays() -> None:
+    kinds = np.float32 | np.float64
+    f = program("def f(x):\n    return x * 2 if x.dtype.type in KINDS.__args__ else x + 1", KINDS=kinds)
+    for dtype in (np.float64, np.float32, np.int64):
+        agree(f, line().astype(dtype))
+
+
 def test_b5_a_list_of_a_class_is_fetched_at_each_call() -> None:
     @bufferize
     def f(x):

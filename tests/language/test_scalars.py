@@ -620,3 +620,10 @@ def test_extremes_of_complex_arrays_with_nans(kind: str) -> None:
     f = bufferize(lambda a: (a.max(), a.min(), np.nanmax(a), np.nanmin(a), max(a), min(a), max(a[0], a[-1])))
     for n in (1, 2, 3, 5, 5, 5):
         agree(f, np.array([PARTS[i] for i in rng.integers(0, len(PARTS), n)], kind))
+
+
+@pytest.mark.parametrize("index", ["()", "...", "None", "..., None", "None, ..., None", "0", "slice(None)", "'a'"])
+def test_c1_indices_of_numpys_scalars(index: str) -> None:
+    f = program(f"def f(x):\n    a, b = x.sum()[{index}], x[0][{index}]\n    return a, b, a * x[:1], type(b)")
+    for dtype in (np.float64, np.int32, np.bool_):
+        agree(f, np.arange(4).astype(dtype))

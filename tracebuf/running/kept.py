@@ -114,3 +114,26 @@ def call_object(of: Any, *args: Any, **kwargs: Any) -> Any:
 def attribute_of(of: Any, name: str) -> Any:
     """of.name"""
     return getattr(of, name)
+
+
+def item_of(of: Any, index: Any) -> Any:
+    """of[index]"""
+    return of[index_of(index)]
+
+
+def set_item(of: Any, index: Any, value: Any) -> None:
+    """of[index] = value"""
+    of[index_of(index)] = value
+
+
+def set_elements(of: Any, name: str, elements: np.ndarray) -> None:
+    """of.name[...] = elements"""
+    getattr(of, name)[...] = elements
+
+
+def index_of(told: Any) -> Any:
+    """An index of its parts, by name: of a slice its bounds, of a tuple its items."""
+    sort, *parts = told
+    if sort == "tuple":
+        return tuple(map(index_of, parts))
+    return slice(*parts) if sort == "slice" else parts[0]

@@ -149,7 +149,10 @@ def outside(
     return value
 
 
-_STAY = (tuple, str, bytes, frozenset, range, type, Enum, np.generic, np.dtype, types.ModuleType, types.GenericAlias)
+_STAY = (
+    tuple, str, bytes, frozenset, range, type, Enum, np.generic, np.dtype, types.ModuleType, types.GenericAlias,
+    types.UnionType,
+)  # fmt: skip
 """Classes of objects whose items, if they have any, stay."""
 _HAS_ITEMS = ("__len__", "__iter__", "__next__", "__getitem__", "__contains__")
 

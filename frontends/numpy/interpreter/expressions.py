@@ -66,7 +66,7 @@ from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.powers import UnknownSign
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
-from tracebuf.frontends.numpy.numbers.scalars import binary, compare, concrete, holds_traced, truth, unary
+from tracebuf.frontends.numpy.numbers.scalars import SPECIAL, binary, compare, concrete, holds_traced, truth, unary
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import narrowed
 from tracebuf.frontends.numpy.paths.container_joins import apart
@@ -395,6 +395,8 @@ class Expressions(Comprehensions):
         node = ast.Pass()
         a, b = array_likes.operands(self, node, groups.listing(self, node, a), groups.listing(self, node, b))
         a, b = operators.as_sets(a, b)
+        if (found := made_objects.operated(self.r, SPECIAL[name], a, b)) is not NotImplemented:
+            return found
         if name != "MatMult":
             check_steady(self.r, a, b)
         if (found := sets.operate(self, node, name, a, b)) is not NotImplemented:
@@ -461,6 +463,8 @@ class Expressions(Comprehensions):
         if is_label(a) and not isinstance(node.op, ast.Not):
             labels.operate(self, node, a, a)
         check_steady(self.r, a)
+        if not isinstance(node.op, ast.Not) and made_objects.is_object(a):
+            return made_objects.operated(self.r, SPECIAL[type(node.op).__name__], a)
         if isinstance(a, Record) and not isinstance(node.op, ast.Not):
             found = operators.signed(self, node, type(node.op).__name__, a)
             if found is not NotImplemented:
@@ -527,6 +531,8 @@ class Expressions(Comprehensions):
         a, b = operators.as_sets(a, b)
         a, b = (reshaped(self.r, x.ref, (x.size,)) if isinstance(x, FlatIterator) else x for x in (a, b))
         check_steady(self.r, a, b)
+        if (found := made_objects.operated(self.r, SPECIAL[name], a, b)) is not NotImplemented:
+            return found
         if (found := keyed.compared(self, node, name, a, b)) is not NotImplemented:
             return found
         if is_growing(a) or is_growing(b):
@@ -756,6 +762,8 @@ class Expressions(Comprehensions):
         if isinstance(base, ArrayRef):
             return subscripts.read(self.r, base, self.in_array(node, index))
         check_steady(self.r, base)
+        if made_objects.is_object(base):
+            return made_objects.item(self.r, base, index)
         if isinstance(base, (FlatIterator, tuple, list, str, range, Range)):
             index = self.as_index(node, index)
         if is_groups(base):
@@ -829,6 +837,8 @@ class Expressions(Comprehensions):
             return records.member(self, ask(operator.getitem, base, index))
         if isinstance(base, Scalar) and not is_traced(index):
             ask(operator.getitem, stand_in(base), index)  # raises what Python raises
+            if isinstance(base, NpScalar) and base.python is None:  # by `...`, None and (), the indices that it has
+                return subscripts.read(self.r, as_array(self.r, base), index)
         if isinstance(base, np.ndarray):
             raise self.refuse(node, "an array from outside the function", "pass it as an argument")
         if base is None or isinstance(base, (int, float, complex)):
@@ -1154,6 +1164,8 @@ class Expressions(Comprehensions):
             return folds.with_cursors(self, node, function, args, kwargs)
         if not hands_on(function):
             check_steady(self.r, *self.flat([*args, *kwargs.values()]))
+        if (asked := made_objects.asked(self.r, function, args, kwargs)) is not NotImplemented:
+            return asked
         if function is namedtuple:
             return records.define_tuple(self, node, args, kwargs)
         if function is deque:

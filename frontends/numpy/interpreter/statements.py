@@ -28,6 +28,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, set_shape
 from tracebuf.frontends.numpy.call.talk import raise_as
 from tracebuf.frontends.numpy.functions import inspection
 from tracebuf.frontends.numpy.functions.formulas.sequences import store_flat, store_flat_at
+from tracebuf.frontends.numpy.functions.host import made_objects
 from tracebuf.frontends.numpy.functions.indices import subscripts
 from tracebuf.frontends.numpy.functions.products.matmul import inplace_matmul
 from tracebuf.frontends.numpy.interpreter import array_likes, dicts, operators, records, talk
@@ -310,7 +311,8 @@ class Statements(Expressions, Protected):
                 return None
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
-            self.store_at(target, base, index, value, env)
+            with made_objects.written_back(self.r, base if isinstance(target.value, ast.Attribute) else None):
+                self.store_at(target, base, index, value, env)
         elif isinstance(target, ast.Attribute) and target.attr == "shape":
             base = self.expr(target.value, env)
             self.at(target)
@@ -386,6 +388,8 @@ class Statements(Expressions, Protected):
             self.store_flat(target, base.ref, index, value)
         elif isinstance(base, inspection.Flags) and index in ("WRITEABLE", "W"):
             self.set_writable(base.of, value)
+        elif made_objects.is_object(base):
+            made_objects.store(self.r, base, index, value)
         elif is_groups(base):
             groups.store(self, target, base, index, value)
         elif is_inner(base):
@@ -487,7 +491,8 @@ class Statements(Expressions, Protected):
                 augment = partial(self.augment_subscript, node, target, env=env)
                 self.by_type(node, (base, index), env, augment)
             else:
-                self.augment_subscript(node, target, base, index, env)
+                with made_objects.written_back(self.r, base if isinstance(target.value, ast.Attribute) else None):
+                    self.augment_subscript(node, target, base, index, env)
         else:
             base = self.apart(target.value, self.expr(target.value, env), env)
             self.by_type(node, (base,), env, lambda x: self.augment_attribute(node, target, x, env))
@@ -498,7 +503,10 @@ class Statements(Expressions, Protected):
         old = self.attribute(target, base, target.attr)
         right = self.expr(node.value, env)
         self.at(node)
-        new = self.in_place(type(node.op).__name__, old, right)
+        with made_objects.written_back(self.r, old if made_objects.is_object(base) else None) as stored:
+            new = self.in_place(type(node.op).__name__, old, right)
+        if stored:
+            return
         if target.attr == "shape" and isinstance(base, ArrayRef):
             raise self.refuse(node, *refusals.ATTRIBUTE_SET)
         self.set_attribute(target, base, target.attr, new)
@@ -591,6 +599,8 @@ class Statements(Expressions, Protected):
             dicts.note_change(self, old, "update" if name in sets.OPERATORS else "")
             raise self.r.refuse("a set is changed in place", "a new one: s = s | t")
         check_one_type(self.r, old)
+        if made_objects.is_object(old):
+            return made_objects.operated(self.r, SPECIAL[name], old, right, in_place=True)
         if is_growing(old) and python_of(old) is tuple:
             return self.operate(name, old, right)
         if is_growing(old) and name == "Add" and not isinstance(right, (ArrayRef, NpScalar, np.generic)):

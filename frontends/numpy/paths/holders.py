@@ -10,7 +10,7 @@ from typing import Any
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value
 from tracebuf.frontends.numpy.paths.iteration import Range
-from tracebuf.frontends.numpy.record.callees import Made, Method, NestedFunction, Partial, Text
+from tracebuf.frontends.numpy.record.callees import Made, Method, NestedFunction, Partial, Text, Untold
 from tracebuf.frontends.numpy.record.values import PyInt
 
 
@@ -26,6 +26,8 @@ def held_by(x: Any) -> Sequence[Any]:
         return [part.value for part in x.open]
     if isinstance(x, Made):
         return (*x.args, *x.kwargs.values())
+    if isinstance(x, Untold):
+        return (x.number,)
     if isinstance(x, Range):
         bounds = (x.start, x.stop, x.step, *(() if x.count is None else (x.count,)))
         return tuple(map(as_int_value, bounds))
@@ -49,5 +51,7 @@ def holding(x: Any, values: Sequence[Any]) -> Any:
     if isinstance(x, Made):
         n = len(x.args)
         return Made(x.function, tuple(values[:n]), dict(zip(x.kwargs, values[n:])))
+    if isinstance(x, Untold):
+        return replace(x, number=values[0])
     assert isinstance(x, Range)
     return Range(*(v.expr if isinstance(v, PyInt) else v for v in values))

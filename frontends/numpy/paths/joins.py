@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -40,6 +41,7 @@ from tracebuf.frontends.numpy.paths.identity import identity
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.leaving import Finish, Leaving, is_known, is_visible, once, with_parts
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, distinct
+from tracebuf.frontends.numpy.record.callees import are_objects_of_one_class
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -201,6 +203,9 @@ class Join:
         if isinstance(a, Range) and isinstance(b, Range) and (a.step, a.count) == (b.step, b.count):
             bounds = [self.value(name, x, y) for x, y in zip(held_by(a), held_by(b))]
             return lambda: holding(a, [d() for d in bounds])
+        if are_objects_of_one_class(a, b):
+            number = self.value(name, a.number, b.number)
+            return lambda: replace(a, number=number())
         kind = unify_values(self.r, a, b)
         if kind is not None:
             return self.number(name, kind, a, b)
@@ -322,6 +327,8 @@ class Join:
         """Whether two storages may become one: nothing else refers to either, and each is paired with the other
         only."""
         if s.order != t.order or s is t or {s, t} & self.fixed or s.arg is not None or t.arg is not None:
+            return False
+        if s.of_object or t.of_object:
             return False
         return all((x is s) == (y is t) for x, y in self.pairs)
 

@@ -136,6 +136,12 @@ class Untold:
     recipe: Recipe | None = None
 
 
+def are_objects_of_one_class(a: Any, b: Any) -> bool:
+    """Whether two values are objects of libraries, of one class, of which is known how they were made."""
+    both = isinstance(a, Untold) and isinstance(b, Untold)
+    return both and a.kind is b.kind and None not in (a.recipe, b.recipe)
+
+
 @frozen(eq=False, slots=False)
 class UntoldMethod:
     """A method of such an object."""

@@ -270,11 +270,14 @@ class Recorder(Sizes):
         """Raises ValueError, where the store is reached, for a store through a read-only argument or view (rule B2);
         `what`: what the array is, in NumPy's words."""
         if isinstance(ref, GuardedRef):
-            if any(end.read_only or not end.storage.writable for end in ends(ref)):
+            if any(end.read_only or not end.storage.writable or end.storage.of_object for end in ends(ref)):
                 self.on_either(ref, lambda end: self.check_writable(end, what))
             return
         if ref.read_only or not ref.storage.writable:
             self.fail("ValueError", f"{what} is read-only")
+        if ref.storage.of_object:
+            reason = "a store into an array that an object of a library's holds"
+            raise self.refuse(reason, "make a new object of the changed array, or change a copy: x = x.copy()")
 
     def element_view(self, view: View, index: Sequence[Dim]) -> list[Value]:
         """The indices, in the base of a view, of one element of the view."""

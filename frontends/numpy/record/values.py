@@ -44,10 +44,13 @@ class Storage:
 
     `writable` is False for a read-only argument (rule B2); `repeated` are an argument's axes of stride 0; `stored`
     becomes True with the first store. `picked`: it stands for one of several others, and is read only until it is known
-    which (paths/alike).
+    which (paths/alike). `of_object`: the object of a library's, and its attribute, of which it
+    is a copy, which is not stored to.
     """
 
-    __slots__ = ("_strides", "arg", "element", "name", "order", "picked", "repeated", "shape", "stored", "writable")
+    __slots__ = (
+        "_strides", "arg", "element", "name", "of_object", "order", "picked", "repeated", "shape", "stored", "writable",
+    )  # fmt: skip
 
     def __init__(
         self, element: ScalarType, shape: Sequence[Dim], order: Sequence[int], arg: Leaf | None = None, name: str = ""
@@ -55,6 +58,7 @@ class Storage:
         check_ndim(shape)
         self.element, self.shape, self.order, self.arg, self.name = element, tuple(shape), tuple(order), arg, name
         self.writable, self.stored, self.picked = True, False, False
+        self.of_object: tuple[Any, str] | None = None
         self.repeated: tuple[int, ...] = ()
         self._strides: tuple[Dim, ...] | None = None
 

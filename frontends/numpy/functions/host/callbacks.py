@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.record.callees import NestedFunction, Untold
+from tracebuf.frontends.numpy.record.callees import NestedFunction, Recipe, Untold
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar
@@ -185,14 +185,18 @@ def computes(x: Any) -> bool:
     return home in LIBRARIES and (x.__name__ in BUILTINS if home == "builtins" else not x.__name__.startswith(WRITES))
 
 
-def values_in(x: Any) -> Iterator[Any]:
+def values_in(x: Any, seen: set[Recipe] | None = None) -> Iterator[Any]:
     """The values within an argument: of lists, tuples, dicts and callbacks, and what objects were made of."""
+    seen = set() if seen is None else seen
     if isinstance(x, Callback):
         x = x.values
     if isinstance(x, Untold) and x.recipe is not None:
+        if x.recipe in seen:  # it was given to a method of its own, say
+            return
+        seen.add(x.recipe)
         x = [*x.recipe.args, *(arg for _, args, _ in x.recipe.then for arg in args)]
     if isinstance(x, (tuple, list, dict)) and type(x) in (tuple, list, dict):
         for item in x.values() if isinstance(x, dict) else x:
-            yield from values_in(item)
+            yield from values_in(item, seen)
     else:
         yield x

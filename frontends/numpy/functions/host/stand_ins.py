@@ -53,7 +53,7 @@ class StandIns:
     """The stand-ins of one call: symbols have the sizes in `env`, and large known sizes those in `small`."""
 
     def __init__(self, r: Recorder, given: Sequence[Any], how: Filling, least: int) -> None:
-        self.r, self.how, self.arrays = r, how, list[np.ndarray]()
+        self.r, self.how, self.arrays, self.objects = r, how, list[np.ndarray](), dict[Recipe, Any]()
         step = least // 3 + 1
         dims = [r.facts.canon(d) for x in given for d in dims_in(x)]
         found = sorted({s for d in dims for s in symbols(d)}, key=lambda s: s.serial)
@@ -96,16 +96,48 @@ class StandIns:
         return self.arrays[-1]
 
     def object(self, recipe: Recipe) -> Any:
-        """An object that is made in the same way."""
-        made = self.called(recipe.function, recipe.args, recipe.names)
-        for name, args, names in recipe.then:
-            self.called(getattr(made, name), args, names)
-        return made
+        """An object that is made in the same way; one where it is met twice."""
+        if recipe not in self.objects:
+            made = self.objects[recipe] = self.called(recipe.function, recipe.args, recipe.names)
+            for name, args, names in recipe.then:
+                self.called(getattr(made, name), args, names)
+        return self.objects[recipe]
 
     def called(self, function: Any, args: Sequence[Any], names: tuple[str, ...]) -> Any:
+        """What a function gives for stand-ins."""
         given = [self.of(x) for x in args]
         positional = len(given) - len(names)
-        return function(*given[:positional], **dict(zip(names, given[positional:])))
+        return given_to(function, given[:positional], dict(zip(names, given[positional:])))
+
+
+def given_to(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    """What a function gives for stand-ins. A sparse matrix of indices is another one of that shape: what is done with
+    it believes the indices, which stand-ins would be out of."""
+    if is_sparse_class(function) and args and isinstance(args[0], tuple) and isinstance(args[0][0], np.ndarray):
+        return sparse_like(function, args, named)
+    made = function(*args, **named)
+    if is_sparse_class(type(made)) and hasattr(made, "check_format"):
+        made.check_format(full_check=True)
+    return made
+
+
+def is_sparse_class(x: Any) -> bool:
+    """Whether a value is one of SciPy's classes of sparse matrices."""
+    return isinstance(x, type) and x.__module__.startswith("scipy.sparse.") and hasattr(x, "nnz")
+
+
+def sparse_like(kind: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
+    """A sparse matrix of the class and shape of one that is made of data and indices."""
+    data, *indices = args[0]
+    shape = named.get("shape", args[1] if len(args) > 1 else None)
+    dtype = named.get("dtype", args[2] if len(args) > 2 else None)
+    if shape is None:
+        rows = len(indices[-1]) - 1 if len(indices) == 2 else max(map(len, (data, *indices)))
+        shape = (rows, rows)
+    dense = np.zeros(shape, data.dtype if dtype is None else dtype)
+    dense[np.arange(min(shape)), np.arange(min(shape))] = 1
+    dense[0, -1:] = 1
+    return kind(dense)
 
 
 @contextlib.contextmanager
@@ -189,6 +221,13 @@ def of_both_signs(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.asarray(np.random.default_rng(1).random(shape) * 4 - 2, dtype)
 
 
+def with_zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Some of them are zeros."""
+    found = varied(shape, dtype)
+    found.reshape(-1)[::3] = 0
+    return found
+
+
 class Filling(NamedTuple):
     """How arrays are filled, and what real numbers are."""
 
@@ -198,7 +237,8 @@ class Filling(NamedTuple):
 
 FILLINGS = (Filling(varied, 0.5), Filling(rising, 0.5), Filling(varied, 2.0), Filling(rising, 2.0), Filling(ones, 1.0),
             Filling(counting, 1.5))  # fmt: skip
-OTHERS = (Filling(of_both_signs, 0.5), Filling(varied, 2.0))
-"""For these a function gives the same types, or raises; for matrices of low rank, say, it may give others."""
+OTHERS = (Filling(of_both_signs, 0.5), Filling(varied, 2.0), Filling(with_zeros, 0.5))
+"""For these a function gives the same types, or raises; for matrices of low rank, say, it may give others. Sizes may
+be others."""
 LONGEST = 0.5
 """Seconds of the first calls for stand-ins, beyond which there are no more."""

@@ -37,6 +37,7 @@ from tracebuf.frontends.numpy.functions.host.stand_ins import (
     StandIns,
     arrays_in,
     dims_in,
+    given_to,
     nothing_said,
 )
 from tracebuf.frontends.numpy.numbers.operands import supported
@@ -242,9 +243,9 @@ def probe(
     for narrowed, least, filling in product((free, known_ints, equal_sizes, short_sizes), SIZES, FILLINGS):
         if filling is FILLINGS[0] and least is SIZES[0] and not narrowed(r, given):
             continue
-        called, others = partial(probed, r, function, given, names, name, keeps, filling), list[Probe]()
+        of_size, others = partial(probed, r, function, given, names, name, keeps, filling), list[Probe]()
         try:
-            found = [called(size) for size in least]
+            found = [of_size(size) for size in least]
         except Raises as error:
             said = error
             continue
@@ -252,7 +253,7 @@ def probe(
         if seconds < LONGEST / 10:
             with contextlib.suppress(Raises):  # sizes that are limited for long arrays are not the arguments'
                 for size in LONG[max([0, *(min(x.ndim, 3) for x in arrays_in(tuple(given)))])]:
-                    found[2:] = [called(size)]
+                    found[2:] = [of_size(size)]
                     if found[2].seconds > LONGEST / 30:  # for the next one it may be n**3 times as many
                         break
         if seconds < LONGEST:
@@ -266,7 +267,8 @@ def probe(
             if not keeps:  # perhaps the texts do
                 return probe(r, function, given, names, name, "texts")
             raise r.refuse(f"the types of what {name} gives depend on its arguments", "call it outside")
-        return [p.like(form) for p in found]
+        told = [*found, *others] if len(found) > 2 else found  # a size may depend on the numbers
+        return [p.like(form) for p in told]
     assert said is not None
     raise r.refuse(f"{name} raises for stand-ins ({type(said.error).__name__}: {said.error})", "call it outside")
 
@@ -315,7 +317,7 @@ def probed(
     positional = len(arguments) - len(names)
     begin = perf_counter()
     with nothing_said(), keeping():
-        result = ask(function, *arguments[:positional], **dict(zip(names, arguments[positional:])))
+        result = ask(given_to, function, arguments[:positional], dict(zip(names, arguments[positional:])))
     seconds = perf_counter() - begin
     parts = Parts(keeps)
     try:

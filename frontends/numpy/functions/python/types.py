@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
-from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Drawer, NoneArray
+from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Drawer, NoneArray, Untold
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -64,7 +64,7 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
     longlongs.check_answer(r, lambda like: ask(isinstance, like, kinds), x, "isinstance")
     if isinstance(x, NpScalar) and x.maybe_python:
         return by_origin(r, x, lambda number: ask(isinstance, number, kinds))
-    if isinstance(x, (Drawer, Buffer)):
+    if isinstance(x, (Drawer, Buffer)) or (isinstance(x, Untold) and x.recipe is not None):
         return ask(issubclass, x.kind, kinds)
     if isinstance(x, Caught):
         return x.is_a(r, kinds)
@@ -140,7 +140,7 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         memmaps.check_class(r, "the class", False, True)
     if isinstance(x, NoneArray):
         return np.ndarray
-    if isinstance(x, (Record, Drawer, Buffer)):
+    if isinstance(x, (Record, Drawer, Buffer)) or (isinstance(x, Untold) and x.recipe is not None):
         return x.kind
     if isinstance(x, Caught):
         return x.exact_class(r)

@@ -43,7 +43,7 @@ from tracebuf.frontends.numpy.paths.loops.owned import OwnedGroup, Slot
 from tracebuf.frontends.numpy.paths.loops.plan import OWNED, WHICH, ArrayCarry, CarriedStorage, Item, goes_on
 from tracebuf.frontends.numpy.paths.loops.report import LoopReport, carried_by
 from tracebuf.frontends.numpy.record.by_identity import PairsByIdentity, distinct
-from tracebuf.frontends.numpy.record.callees import text_of_loop
+from tracebuf.frontends.numpy.record.callees import Untold, text_of_loop
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import items_of, with_items
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -203,14 +203,20 @@ class LoopClose(LoopComparison):
             self.carried.add(item.phis, inits, lasts, self.found_number(item))
 
     def close_text(self, item: Item) -> None:
-        """Adds a text that iterations add to."""
-        init = self.r.index(self.r.keep_text(item.entry).expr)
-        last = self.inner(lambda: self.r.index(self.r.keep_text(item.back).expr))
+        """Adds a text that iterations add to, or an object of a library's."""
+        init = self.number_of_kept(item.entry)
+        last = self.inner(lambda: self.number_of_kept(item.back))
 
         def done(values: list[Value]) -> None:
-            item.found = text_of_loop(PyInt(self.r.symbol(values[0], "text")))
+            number = PyInt(self.r.symbol(values[0], "text"))
+            of_object = isinstance(item.entry, Untold)
+            item.found = replace(item.entry, number=number) if of_object else text_of_loop(number)
 
         self.carried.add(item.phis, [init], [last], done)
+
+    def number_of_kept(self, x: Any) -> Value:
+        """The number of a text or an object among those that are kept."""
+        return self.r.index((x.number if isinstance(x, Untold) else self.r.keep_text(x)).expr)
 
     def close_alternatives(self, item: Item) -> None:
         """Adds what is None or a number, or of several types."""

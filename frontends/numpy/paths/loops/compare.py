@@ -44,7 +44,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     without_left_paths,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, distinct
-from tracebuf.frontends.numpy.record.callees import is_text
+from tracebuf.frontends.numpy.record.callees import are_objects_of_one_class, is_text
 from tracebuf.frontends.numpy.record.cond import Cond, conditions, ends
 from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_list
 from tracebuf.frontends.numpy.record.heap import Fixed
@@ -121,7 +121,7 @@ class LoopComparison(LoopHead):
         if RETURN in self.plan.first_bound_inside and RETURN not in self.entry_values:
             return  # the arrays of the result are compared with those of names once it is carried, too
         for item in self.items:
-            if is_text(item.head) and is_text(item.back):
+            if (is_text(item.head) and is_text(item.back)) or are_objects_of_one_class(item.head, item.back):
                 self.compare_text(item)
             elif self.is_of_alternatives(item):
                 self.compare_alternatives(item)
@@ -172,9 +172,11 @@ class LoopComparison(LoopHead):
         return None if several else like
 
     def compare_text(self, item: Item) -> None:
-        """Compares a text: one that an iteration makes another is carried as its number among those that are kept."""
+        """Compares a text or an object of a library's: one that an iteration makes another is carried as its number
+        among those that are kept."""
         if not item.is_text and not same_value(item.head, item.back):
-            self.mend(item.path[0], "is another text in each iteration", texts=self.plan.texts | {item.path})
+            what = "text" if is_text(item.head) else "object"
+            self.mend(item.path[0], f"is another {what} in each iteration", texts=self.plan.texts | {item.path})
 
     def is_of_alternatives(self, item: Item) -> bool:
         """Whether a leaf is None or a number, or of several types, depending on the path."""

@@ -37,7 +37,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
     Path,
 )
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity, PairsByIdentity, counted, distinct
-from tracebuf.frontends.numpy.record.callees import is_text, text_of_loop
+from tracebuf.frontends.numpy.record.callees import Untold, is_text, text_of_loop
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
@@ -274,6 +274,10 @@ class LoopHead:
             phi = self.block.add_arg(INDEX)
             number = PyInt(self.r.symbol(phi, "text"))
             return Item(path, entry, text_of_loop(number), phis=[phi], is_text=True)
+        if path in self.plan.texts and isinstance(entry, Untold):
+            phi = self.block.add_arg(INDEX)
+            number = PyInt(self.r.symbol(phi, "object"))
+            return Item(path, entry, replace(entry, number=number), phis=[phi], is_text=True)
         kind = self.plan.numbers.get(path) or kind_of(entry)
         if is_number(entry) and kind is not None:
             phis = [self.block.add_arg(element) for element in kind.types]

@@ -72,11 +72,11 @@ class Mend:
 class LoopPlan:
     """What attempts at a loop have shown. A plan does not change: each attempt mends a copy.
 
-    `numbers`: the kinds of numbers; `alternatives`: those of what is of several kinds, or None; `texts`: texts that are
-    others in each iteration; `arrays`: how arrays are carried; `directions`: whether ints rise (1) or fall (-1);
-    `first_bound_inside`: names first bound inside, with their placeholders, `or_none` those that hold None, or
-    something else, by the path; `may_take_others`: leaves whose arrays other names may come to hold, `may_be_held`
-    those that a name carried as `OWNED` may; `containers`: labels of containers that are changed;
+    `numbers`: the kinds of numbers; `alternatives`: those of what is of several kinds, or None; `texts`: texts, and
+    objects of libraries, that are others in each iteration; `arrays`: how arrays are carried; `directions`: whether
+    ints rise (1) or fall (-1); `first_bound_inside`: names first bound inside, with their placeholders, `or_none` those
+    that hold None, or something else, by the path; `may_take_others`: leaves whose arrays other names may come to hold,
+    `may_be_held` those that a name carried as `OWNED` may; `containers`: labels of containers that are changed;
     `rebound_containers`: names of containers that are others in each iteration; `other_objects`: leaves that hold the
     object of before the loop only at first, and are asked which, with the places of other objects of before the loop
     that they may hold; `apart`: those of them that begin as one object and do not stay one; `sizes_diverge`: sizes that
@@ -187,7 +187,8 @@ class Item:
     back: Any = None
     found: Any = None
     is_text: bool = False
-    """Whether it is a text that iterations add to, carried as its number among those that are kept."""
+    """Whether it is a text that iterations add to, or an object of a library's, carried as its number among those that
+    are kept."""
 
 
 @plain(eq=True)
