@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, storage
 from tracebuf.ir.core import Value
 from tracebuf.running.host import HostFunction
 from tracebuf.running.kept import attribute_of, call_method, item_of, set_elements, set_item
-from tracebuf.running.untraced import FormOfConstant, UntracedCall
+from tracebuf.running.untraced import FormOfConstant, UntracedCall, direct
 
 
 def make(r: Recorder, kind: type, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -83,7 +83,7 @@ def written_back(r: Recorder, x: Any) -> Iterator[bool]:
     pattern = tuple([untraced.patterned(r, item, ins) for item in (of, name, x)])
     said = f"a store into `.{name}` of {told_name(of)}"
     made = UntracedCall(set_elements, said, pattern, (), FormOfConstant(type(None), None), "", False)
-    record(r, HostFunction(said, untraced.direct(made, made, 0, len(ins)), returns=0), ins, [])
+    record(r, HostFunction(said, direct(made, made, 0, len(ins)), returns=0), ins, [])
 
 
 def is_object(x: Any) -> bool:
