@@ -754,7 +754,7 @@ def larger_of_both(a, b):
 @pytest.mark.parametrize("store", [
     lambda a, b: np.maximum(a, b, out=a),
     lambda a, b: np.copyto(a, np.where(b > 0.5, a, b)),
-    lambda a, b: np.copyto(b, a.reshape(2, -1, order="C").max(0).repeat(2)),
+    lambda a, b: np.copyto(b, a.reshape(16, -1, order="C").max(0).repeat(16)),
     larger_of_both,
 ])  # fmt: skip
 def test_what_is_stored_over_is_not_known_to_llvm_as_what_was_loaded(store: Any) -> None:

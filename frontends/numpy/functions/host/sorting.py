@@ -35,6 +35,7 @@ from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Expr, add, dim_min, product, sub
 from tracebuf.ir.types import F64, I64
 from tracebuf.running.host import (
+    ROW,
     Direct,
     HostFunction,
     MedianLoop,
@@ -222,6 +223,8 @@ def quantiles(function: Callable[..., Any], divisor: int) -> Parts:
         if not 0 < len(places) <= MOST_PLACES or not all(type(x) in numbers and 0 <= x <= divisor for x in places):
             return None
         several = places if isinstance(q, list | tuple) else q
+        if not r.ask_nonneg(sub(ROW, a.shape[axis])):  # of longer rows the function's result is taken as it is
+            return None
         call = Direct(function, (Passed(0), several, -1), ("axis",), None, (0,), (None,), put_there)
         fractions = tuple(float(np.true_divide(x, divisor)) for x in places)
         loop = QuantileLoop(a.dtype.char, fractions, several is places)
