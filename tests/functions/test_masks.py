@@ -204,6 +204,7 @@ OWN = {
     "a number": ("b[b] = False", (0, 0)),
     "in a loop": ("for _ in range(n): b[b] = b[b]", (0, 0)),
     "a part": ("b[1:][b[:-1]] = b[1:][b[1:]][0]", (2, 1)),
+    "one element of it": ("b[b] = b[:1]", (0, 0)),
 }
 
 

@@ -159,7 +159,10 @@ def store_masked(r: Recorder, at: Advanced, value: Operand) -> None:
     if value.ndim <= len(at.kept) + 1 and value.shape[value.ndim - after - 1] == 1:
         if is_to_itself(r, at, value):
             return
-        return select(r, at, value.derive(lambda view: view.drop(value.ndim - after - 1)), value.ndim - 1 - after)
+        one = value.derive(lambda view: view.drop(value.ndim - after - 1))
+        if one.ndim == 0 and one.element == at.base.element:  # as a number it is read before the store: no copy
+            return select(r, at, r.number(one))
+        return select(r, at, one, value.ndim - 1 - after)
     expand(r, at, value, given)
 
 
