@@ -123,9 +123,10 @@ def test_windows_of_what_is_only_read_are_read_where_they_are_needed(f: Any, vie
         assert not any("array-" in key or "rim" in key for key in ran)
 
 
-def test_a_chunk_that_is_a_part_of_a_file_outlives_it(a: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("chunks", [60, 20])
+def test_a_chunk_that_is_a_part_of_a_file_outlives_it(chunks: int, a: Any, tmp_path: Path) -> None:
     read = np.load(tmp_path / "a.npy", mmap_mode="r")
-    found = distribute(itself)(da.from_array(Mapped(read), chunks=60))[0].persist(scheduler="sync")
+    found = distribute(itself)(da.from_array(Mapped(read), chunks=chunks))[0].persist(scheduler="sync")
     expected = np.array(read)[2:]
     a[:] = 5.0
     np.testing.assert_array_equal(found.compute(), expected)

@@ -265,8 +265,7 @@ def run(
     outputs = stage.program()(*args, *job.numbers)
     if isinstance(stage, StageProgram):
         outputs = [of_dtype(x, d) for x, d in zip(outputs, stage.dtypes, strict=True)]
-    else:
-        outputs = [x.copy() if any(is_part(x, a) for a in args) else x for x in outputs]
+    outputs = [x.copy() if any(is_part(x, a) for a in args) else x for x in outputs]
     del args
     found = []
     for k, trim in enumerate(job.trims):
