@@ -105,8 +105,9 @@ def check_constants(flow: Flow, stage: Stage, cut: frozenset[Sym]) -> None:
             for v in () if isinstance(op, (scf.For, scf.If, tensor.Dim)) or not op.results else op.operands:
                 taken = set[Sym]().union(*(symbols(n) for n in shape_of(v))) & cut
                 left = [n for r in op.results for n in shape_of(r)]
-                if taken - {symbol_of(n) for n in left} and not flow.state(v).reaches:
-                    raise Uncut(taken, op.loc, "a part of an array that hangs on its size")
+                lost = taken - {symbol_of(n) for n in left}
+                if lost and v in flow.states and not flow.state(v).reaches:
+                    raise Uncut(lost, op.loc, "a part of an array that hangs on its size")
 
 
 def folds_target(flow: Flow, op: Op) -> Target:
