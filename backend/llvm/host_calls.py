@@ -291,9 +291,7 @@ class HostWriter:
             code.store(element, value, code.offset(to, memory_type(element), each.index))
 
     def _call_median(self, loop: MedianLoop, buffers: Sequence[Buffer], call_back: Callable[[], None]) -> str | None:
-        try:
-            sort_loop(loop.dtype, 0, False)
-        except LookupError:
+        if not _is_sorted_natively(loop.dtype):
             call_back()
             return None
         code, (source, out) = self.code, buffers
@@ -349,9 +347,7 @@ class HostWriter:
     ) -> str | None:
         """As NumPy's `_quantile` and `_lerp` (numpy/lib/_function_base_impl.py), which take the last element for both
         neighbours of a place at the end."""
-        try:
-            sort_loop(loop.dtype, 0, False)
-        except LookupError:
+        if not _is_sorted_natively(loop.dtype):
             call_back()
             return None
         code, (source, out) = self.code, buffers
@@ -686,3 +682,12 @@ def call_reference(
     spec, places = slots_of(code, operands, types)
     memory.ask(abi.REFER, code.inst(f"ptrtoint ptr {spec} to i64"), str(number))
     return places
+
+
+def _is_sorted_natively(dtype: str) -> bool:
+    """Whether NumPy has a loop that sorts elements of a dtype."""
+    try:
+        sort_loop(dtype, 0, False)
+    except LookupError:
+        return False
+    return True
