@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tracebuf.bufferize.globals import bring_constants
-from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.errors import InternalError, TracebufError, UnsupportedError
 from tracebuf.frontends.mlir import ReadError, generic, read, read_all
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.interpret import memref, tensor
@@ -97,12 +97,17 @@ class Program:
 
     def on_values(self, *args: Any) -> list[Any]:
         """Runs the tensor program in the interpreter of values, and returns the results; no argument is changed. Where
-        the program has buffers of its own among the tensors, these are interpreted as memory."""
-        known = {f.name: f for f in self.tensor_callees} | dict(self.given)
-        with _out_of_bounds():
-            if known or any(map(is_buffer, self.tensors.values())):
-                return memref.run(self.tensors, self._checked(args), may_leak=True, tensors=True, known=known).results
-            return tensor.run(self.tensors, self._checked(args)).results
+        the program has buffers of its own among the tensors, these are interpreted as memory. Raises what a call does:
+        the checks of the memref program tell what does not fit, as the tensor program has none."""
+        func, known = self.tensors, {f.name: f for f in self.tensor_callees} | dict(self.given)
+        try:
+            with _out_of_bounds():
+                if known or any(map(is_buffer, func.values())):
+                    return memref.run(func, self._checked(args), may_leak=True, tensors=True, known=known).results
+                return tensor.run(func, self._checked(args)).results
+        except InternalError:
+            self.on_memory(*args)
+            raise
 
     def on_memory(self, *args: Any) -> memref.Result:
         """Runs the memref program in the interpreter of memory, which raises MemoryFault for every misuse; a `Result`

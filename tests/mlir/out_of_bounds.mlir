@@ -66,4 +66,14 @@
     }) : (f64, tensor<?x?xf64>) -> tensor<?x?xf64>
     "func.return"(%1) : (tensor<?x?xf64>) -> ()
   }) : () -> ()
+  "func.func"() <{function_type = (tensor<?x?xf64>, tensor<?x?xf64>, tensor<?x?xf64>) -> tensor<?x?xf64>, sym_name = "product"}> ({
+  ^bb0(%arg0: tensor<?x?xf64>, %arg1: tensor<?x?xf64>, %arg2: tensor<?x?xf64>):
+    %0 = "linalg.matmul"(%arg0, %arg1, %arg2) <{indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], operandSegmentSizes = array<i32: 2, 1>}> ({
+    ^bb0(%arg3: f64, %arg4: f64, %arg5: f64):
+      %1 = "arith.mulf"(%arg3, %arg4) <{fastmath = #arith.fastmath<none>}> : (f64, f64) -> f64
+      %2 = "arith.addf"(%arg5, %1) <{fastmath = #arith.fastmath<none>}> : (f64, f64) -> f64
+      "linalg.yield"(%2) : (f64) -> ()
+    }) : (tensor<?x?xf64>, tensor<?x?xf64>, tensor<?x?xf64>) -> tensor<?x?xf64>
+    "func.return"(%0) : (tensor<?x?xf64>) -> ()
+  }) : () -> ()
 }) : () -> ()

@@ -50,6 +50,10 @@ BAD: list[tuple[str, tuple[Any, ...], type[Exception]]] = [
     ("sum", (X, X[:5].copy()), ValueError),
     ("sum", (X[:5].copy(), X), ValueError),
     ("store_part", (X, X[:2] + 9, 3), ValueError),
+    ("store_part", (X, X[:1] + 9, 3), ValueError),  # NumPy would repeat it
+    ("product", (np.ones((2, 3)), np.ones((4, 2)), np.ones((2, 2))), ValueError),
+    ("product", (np.ones((2, 3)), np.ones((3, 2)), np.ones((1, 2))), ValueError),
+    ("product", (np.ones((1, 3)), np.ones((3, 2)), np.ones((2, 2))), ValueError),
     ("new", (-1, 2, 0.0), ValueError),
     ("new", (-3, -2, 0.0), ValueError),
     ("new", (2**40, 2**40, 0.0), MemoryError),
@@ -71,21 +75,9 @@ def test_what_is_within_bounds(name: str, args: tuple[Any, ...], expected: Any) 
 @pytest.mark.parametrize(("name", "args", "kind"), BAD)
 def test_what_is_not(name: str, args: tuple[Any, ...], kind: type[Exception]) -> None:
     p = program(name)
-    for way in (p.on_memory, p):
+    for way in (p.on_values, p.on_memory, p):
         with pytest.raises(kind):
             way(*fresh(args))
-
-
-OUTSIDE = [(name, args) for name, args, kind in BAD if kind is IndexError]
-"""Elements and slices that are not there."""
-
-
-@pytest.mark.parametrize(("name", "args"), OUTSIDE)
-def test_what_no_tensor_has_is_an_index_error_on_values_too(name: str, args: tuple[Any, ...]) -> None:
-    """It was an InternalError."""
-    p = program(name)
-    with pytest.raises(IndexError):
-        p.on_values(*fresh(args))
 
 
 def test_what_constants_show_is_not_checked() -> None:

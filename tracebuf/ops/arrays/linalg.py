@@ -486,8 +486,10 @@ class Contraction(PlainOp):
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         a, b, out = args
         with np.errstate(all="ignore"):
-            combine = np.subtract if self.negative else np.add
-            return [np.asarray(combine(out, np.matmul(a, b)), dtype=out.dtype)]
+            product = np.asarray(np.matmul(a, b))
+            if product.shape != out.shape:
+                raise ValueError(f"a product of shape {product.shape} for {out.shape}")
+            return [np.asarray((np.subtract if self.negative else np.add)(out, product), dtype=out.dtype)]
 
     def spec(self, types: Sequence[Type]) -> Spec:
         """Loops over the axes as MLIR's named op has them, i, k, j for a matrix product."""

@@ -232,7 +232,10 @@ class InsertSlice(SliceOp):
 
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         result = args[1].copy(order="K")
-        apply_slice(result, *self.slice_values(args))[...] = args[0]
+        part = apply_slice(result, *self.slice_values(args))
+        if part.shape != args[0].shape:
+            raise ValueError(f"a part of shape {part.shape} for {args[0].shape}")
+        part[...] = args[0]
         return [result]
 
     def inserts(self) -> tuple[Use, Use]:
