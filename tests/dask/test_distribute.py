@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,18 @@ def listed(result: Any) -> list[Any]:
     return [] if result is None else list(result) if isinstance(result, tuple) else [result]
 
 
+@lru_cache(4)
+def bufferized(f: Any) -> Any:
+    """One for all calls of a test, which compile once."""
+    return bufferize(f)
+
+
 def agree(f: Any, args: list[Any], close: bool = False, chunks: Any = 11, steps: int | None = None) -> list[Any]:
     """Results and arguments afterwards, on dask arrays, which are compared with those on arrays."""
     eager, lazy = copy.deepcopy(args), given(args, chunks)
-    expected = listed(bufferize(f)(*eager)) + [a for a in eager if isinstance(a, np.ndarray)]
-    found = listed(distribute(bufferize(f), steps=steps)(*lazy)) + [a for a in lazy if isinstance(a, da.Array)]
+    made = bufferized(f)
+    expected = listed(made(*eager)) + [a for a in eager if isinstance(a, np.ndarray)]
+    found = listed(distribute(made, steps=steps)(*lazy)) + [a for a in lazy if isinstance(a, da.Array)]
     for e, x in zip(expected, found, strict=True):
         assert x.dtype == np.asarray(e).dtype and x.shape == np.shape(e)
         value = x.compute()
