@@ -175,6 +175,7 @@ class ProductWriter:
 
         code.branch(code.every(self._in_range(sizes)), *labels)
         code.place(labels[0])
+        self._gemm_of_one(a, b, c, out, alpha)
         with self._straight([x_ok[0], z_ok, "%fresh", *self._same(x, y.transposed)]):
             self._syrk(x, x_ok, z, z_ld, out, alpha)
         with self._straight([x_ok[0], y_ok[0], z_ok]):
@@ -192,6 +193,42 @@ class ProductWriter:
                     call(left, right, into, (rows, columns, depth), self._beta(code.select(z_ok, "i1", fresh, "true")))
                     self._unpacked(z, z_ok, place, (rows, columns), out_copy, fresh)
         self._free(heap)
+
+    def _gemm_of_one(self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, alpha: str) -> None:
+        """c += a @ b of one row or one column, which is a product with a vector, as NumPy has it: gemv adds up in
+        another order."""
+        code, element = self.code, out.type.element
+        row, column = (code.icmp("eq", c.sizes[k], "1") for k in range(2))
+        straight, other = code.new_label(), code.new_label()
+        code.branch(code.inst(f"or i1 {row}, {column}"), straight, other, code.rarely())
+        code.place(straight)
+        rows, across = self._either(column, a, b.transposed), self._either(column, b.transposed, a)
+        alone, both = code.icmp("eq", rows.sizes[1], "1"), code.every([row, column])
+        into = code.select(both, "i64", "1", self._either(column, c, c.transposed).strides[0])
+        vector = across.pointer, code.select(alone, "i64", "1", across.strides[1])
+        if not element.is_complex:
+            along = code.select(alone, "i64", "1", rows.strides[1])
+            with self._straight([both, *self._in_range((along, vector[1]))]):
+                self._one_dot(rows.sizes[1], (rows.pointer, along), vector, out)
+        ok, kind, ld = self._oriented(rows)
+        with self._straight([ok, *self._in_range((vector[1], into))]):
+            self._one_gemv((rows.pointer, kind, ld), rows.sizes, vector, (c.pointer, into), out, alpha)
+        code.jump(other)
+        code.place(other)
+
+    def _one_gemv(
+        self, a: Operand, sizes: tuple[str, str], x: tuple[str, str], y: tuple[str, str], out: Buffer, alpha: str,
+        fresh: str = "%fresh",
+    ) -> None:  # fmt: skip
+        """y += a @ x, of vectors: pointers and increments."""
+        code, element = self.code, llvm_type(out.type.element)
+        straight = code.icmp("eq", a[1], NO, "i8")
+        m, n = code.select(straight, "i64", *sizes[::-1]), code.select(straight, "i64", *sizes)
+        self._call(
+            out, "gemv", "void",
+            [("i8", code.select(straight, "i8", YES, NO)), ("i64", m), ("i64", n), (element, alpha), ("ptr", a[0]),
+             ("i64", a[2]), *zip(("ptr", "i64"), x), (element, self._beta(fresh)), *zip(("ptr", "i64"), y)],
+        )  # fmt: skip
 
     def _same(self, a: Matrix, b: Matrix) -> list[str]:
         """Conditions: two matrices are one."""
@@ -223,18 +260,18 @@ class ProductWriter:
         oriented, steps = self._oriented(a), [self._step(x), self._step(out)]
 
         def call(matrix: Operand, sizes: tuple[str, str], starts: tuple[str, str], fresh: str) -> None:
-            straight = code.icmp("eq", matrix[1], NO, "i8")
-            m, n = code.select(straight, "i64", *sizes[::-1]), code.select(straight, "i64", *sizes)
-            vectors = [self._vector(v, *part) for v, *part in zip((x, out), steps, starts, sizes[::-1])]
-            self._call(
-                out, "gemv", "void",
-                [("i8", code.select(straight, "i8", YES, NO)), ("i64", m), ("i64", n), (llvm_type(element), alpha),
-                 ("ptr", matrix[0]), ("i64", matrix[2]), ("ptr", vectors[0]), ("i64", steps[0]),
-                 (llvm_type(element), self._beta(fresh)), ("ptr", vectors[1]), ("i64", steps[1])],
-            )  # fmt: skip
+            first, into = [
+                (self._vector(v, step, start, size), step)
+                for v, step, start, size in zip((x, out), steps, starts, sizes[::-1], strict=True)
+            ]
+            self._one_gemv(matrix, sizes, first, into, out, alpha, fresh)
 
         code.branch(code.every([*self._in_range(a.sizes), *map(self._is_step, steps)]), *labels)
         code.place(labels[0])
+        if not element.is_complex:  # NumPy has a dot of it
+            along = code.select(code.icmp("sle", a.sizes[1], "1"), "i64", "1", a.strides[1])
+            with self._straight([code.icmp("eq", a.sizes[0], "1"), *self._in_range((along, steps[0]))]):
+                self._one_dot(a.sizes[1], (a.pointer, along), (x.pointer, steps[0]), out)
         with self._straight([oriented[0]]):
             call((a.pointer, *oriented[1:]), a.sizes, ("0", "0"), "%fresh")
         sizes = (a.sizes[0], "1", a.sizes[1])
@@ -246,15 +283,23 @@ class ProductWriter:
         self._free(heap)
 
     def _dot(self, a: Buffer, b: Buffer, out: Buffer, labels: tuple[str, str]) -> None:
-        code, element = self.code, llvm_type(out.type.element)
+        code = self.code
         steps = [self._step(a), self._step(b)]
         code.branch(code.every(self._in_range((a.sizes[0], *steps))), *labels)
         code.place(labels[0])
-        args = [("i64", a.sizes[0]), ("ptr", a.pointer), ("i64", steps[0]), ("ptr", b.pointer), ("i64", steps[1])]
+        self._one_dot(a.sizes[0], (a.pointer, steps[0]), (b.pointer, steps[1]), out)
+
+    def _one_dot(self, size: str, a: tuple[str, str], b: tuple[str, str], out: Buffer) -> None:
+        """The only element of out += a @ b, or of its negative, of vectors: pointers and increments."""
+        code, element = self.code, llvm_type(out.type.element)
+        args = [("i64", size), *zip(("ptr", "i64"), a), *zip(("ptr", "i64"), b)]
         total = self._call(out, "dot", element, args)
         before = code.load(out.type.element, out.pointer)
-        added = code.inst(f"fadd {element} {before}, {total}")
-        code.store(out.type.element, code.select("%fresh", element, total, added), out.pointer)
+        if self.op.negative:
+            both = code.inst(f"fneg {element} {total}"), code.inst(f"fsub {element} {before}, {total}")
+        else:
+            both = total, code.inst(f"fadd {element} {before}, {total}")
+        code.store(out.type.element, code.select("%fresh", element, *both), out.pointer)
 
     @contextmanager
     def _straight(self, conditions: Sequence[str]) -> Iterator[None]:
