@@ -2,8 +2,8 @@
 
 `ci`, the default, is deterministic; `pytest --hypothesis-profile=explore` draws anew each time. Neither has a deadline:
 the first example of a program pays for its compilation. What tests trace is verified after tracing and after each pass.
-One test in four runs fast code, which takes LLVM seven times as long, the others quickly made code, chosen by their
-names (`TRACEBUF_TIER=fast` or `quick`: all); half of those that `climb` run fast code, and all that are marked
+One test in six runs fast code, which takes LLVM seven times as long, the others quickly made code, chosen by their
+names (`TRACEBUF_TIER=fast` or `quick`: all); a third of those that `climb` run fast code, and all that are marked
 `fast_tier`. Machine code is kept for the other tests of a run, and for no other run.
 
 A run of the whole suite takes all fast tests and one slow test in `SHARE`, chosen by their names; `--share 1`, which is
@@ -33,7 +33,7 @@ settings.register_profile(
 settings.load_profile("ci")
 
 os.environ.setdefault("TRACEBUF_VERIFY", "1")
-TIERS = (os.environ["TRACEBUF_TIER"],) if "TRACEBUF_TIER" in os.environ else ("fast", *["quick"] * 3)
+TIERS = (os.environ["TRACEBUF_TIER"],) if "TRACEBUF_TIER" in os.environ else ("fast", *["quick"] * 5)
 os.environ["TRACEBUF_TIER"] = TIERS[0]
 if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process that makes them
     os.environ["TRACEBUF_CACHE_DIR"] = kept = tempfile.mkdtemp(prefix="tracebuf-")
@@ -43,7 +43,7 @@ if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process t
 os.environ.setdefault("TRACEBUF_CACHE_PROGRAMS", "0")
 gc.set_threshold(100_000, 50, 100)
 
-SHARE = 16
+SHARE = 32
 OF_A_FILE = 1
 """How many tests of a file `--sample` leaves; of test_house.py all, as any change may break it."""
 teardowns = itertools.count(1)
@@ -123,7 +123,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
     number, marked = zlib.crc32(item.nodeid.encode()), item.get_closest_marker("fast_tier") is not None
     os.environ["TRACEBUF_TIER"] = "fast" if marked else TIERS[number % len(TIERS)]
-    ladder.TIER = "fast" if marked else TIERS[:2][number % len(TIERS[:2])]
+    ladder.TIER = "fast" if marked else TIERS[:3][number % len(TIERS[:3])]
 
 
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import tracebuf
 from tests.dask.test_distribute import agree, listed
+from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.errors import UnsupportedError
 
@@ -103,7 +104,7 @@ def both_buffers(u, n):
     return u, t
 
 
-@pytest.mark.parametrize("steps", [None, 1, 2, 3])
+@pytest.mark.parametrize("steps", slow_but([None, 2], [None, 1, 2, 3]))
 @pytest.mark.parametrize(
     "f", [elapsed, decay, average, history, by_turns, beside_its_start, twice_the_same, two_buffers, both_buffers]
 )

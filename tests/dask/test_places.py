@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.dask.test_distribute import agree, small_tiles  # noqa: F401
+from tests.support.params import slow_but
 from tracebuf import bufferize
 from tracebuf.dask import tiles
 from tracebuf.errors import UnsupportedError
@@ -89,7 +90,7 @@ def given(f: Callable[..., Any]) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
-@pytest.mark.parametrize("chunks", [11, 8])
+@pytest.mark.parametrize("chunks", slow_but([8], [11, 8]))
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_what_depends_on_the_place(f: Callable[..., Any], chunks: int) -> None:
     agree(f, [given(f)], close=True, chunks=chunks)

@@ -87,6 +87,7 @@ def test_weights_are_added_up_in_numpys_chunks(dtype: str) -> None:
         np.testing.assert_array_equal(ours, eager[0], strict=True)
 
 
+@pytest.mark.slow
 def test_a_histogram_is_one_loop() -> None:
     def f(a, w):
         return np.histogram(a, 20, (0.0, 1.0), weights=w), np.histogram(a, 9)[0]

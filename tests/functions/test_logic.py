@@ -142,7 +142,7 @@ def integers_of(kind: str, n: int, whole: bool, seed: int) -> np.ndarray:
     return x
 
 
-@pytest.mark.parametrize("kind", slow_but("bQ", INTEGERS))
+@pytest.mark.parametrize("kind", slow_but("Q", INTEGERS))
 def test_isin_of_integers_by_a_table_or_sorted(kind: str) -> None:
     """Which it is depends on the test elements; they and the others may be as far apart as the dtype allows."""
     others = INTEGERS if kind == "h" else "q" + kind

@@ -351,6 +351,7 @@ def test_runs_of_a_mask(step):
             agree(chosen, rng.integers(0, 99, len(m)).astype(float), m, 0.5)
 
 
+@pytest.mark.slow
 def test_the_truth_of_what_a_mask_leaves_is_asked_where_the_run_comes() -> None:
     """One element has a truth; it was taken for an error, so that each call was traced anew, and in a branch it
     raised."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program
-from tests.support.params import one_in
+from tests.support.params import one_in, some
 from tracebuf.testing.ladder import climb
 
 X, M = np.arange(8.0), np.arange(12.0).reshape(3, 4)
@@ -87,7 +87,7 @@ def test_chosen_elements_are_in_c_order() -> None:
 def test_nothing_is_taken_of_arrays_without_elements(taken: str) -> None:
     """An index is looked at where there is something before it, and an empty axis where the result has elements."""
     f = program(f"def f(a, i): return {taken}")
-    for shape in itertools.product((0, 1, 2), repeat=3):
+    for shape in some(4, itertools.product((0, 1, 2), repeat=3)):
         for i in (0, 5, np.array([0]), np.array([9]), np.array([], int)):
             agree(f, np.ones(shape), i)
             agree(f, np.ones((4, 4, 4))[tuple(map(slice, shape))], i)

@@ -465,6 +465,7 @@ def started_anew(u, n):
     return a, old
 
 
+@pytest.mark.slow
 def test_s11_a_loop_that_runs_leaves_the_buffer_that_it_begins_with():
     """Its result was taken to share memory with its initial value, and copied before a store: 12 allocations for 9."""
     args = 1, np.array([-1, 1, 5]), np.arange(3.0)

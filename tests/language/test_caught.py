@@ -1360,6 +1360,7 @@ def test_arguments_of_exceptions_are_the_objects_and_not_their_texts(argument: s
         agree(bufferize(made(f"{begin}except {kind} as e:\n    return str(e), repr(e), e.args")), A, 3)
 
 
+@pytest.mark.slow
 def test_the_key_of_a_key_error_is_the_tuple() -> None:
     begin = "d = {}\nfor k in range(n):\n    d[k, n] = 1\n"
     agree(bufferize(made(begin + "try:\n    d[n, n]\nexcept KeyError as e:\n    return str(e), e.args")), A, 3)

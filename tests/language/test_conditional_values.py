@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from tests.support.agreement import agree
 from tracebuf import bufferize
@@ -79,6 +80,7 @@ def picked(a: np.ndarray, x: float) -> Any:
     return a.astype(np.complex64) if a[1] > x else None
 
 
+@pytest.mark.slow
 def test_what_a_call_gives_may_be_of_several_types_within_an_expression() -> None:
     def f(a: np.ndarray, x: float) -> Any:
         big = np.abs(picked(a, x)).max() + 1

@@ -117,6 +117,7 @@ def test_caches_by_what_only_the_run_time_knows(keys: np.ndarray, capsys: pytest
     assert capsys.readouterr().out == said
 
 
+@pytest.mark.slow
 def test_caches_of_inner_functions(capsys: pytest.CaptureFixture[str]) -> None:
     want = steps(A, 5)
     said = capsys.readouterr().out

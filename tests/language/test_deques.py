@@ -106,6 +106,7 @@ def window_of_arrays(x, n):
 TREE = np.array([[1, 2], [3, 4], [5, -1], [-1, -1], [6, -1], [-1, -1], [-1, -1]])
 
 
+@pytest.mark.slow
 def test_a_queue() -> None:
     agree(breadth_first, TREE, 0)
 
@@ -139,6 +140,7 @@ def test_refused(reason: str) -> None:
         tracebuf.bufferize(f)(X)
 
 
+@pytest.mark.slow
 def test_of_what_data_select() -> None:
     def queue(x):
         q = deque(i for i in range(len(x)) if x[i] > 0.5)

@@ -138,6 +138,7 @@ def returned_with_its_factory(y):
     return d
 
 
+@pytest.mark.slow
 def test_arrays_that_others_hold_too() -> None:
     for f in (kept_twice, changed_after, kept_on_paths, is_argument):
         assert "of a list of run-time length" in refused(f, X, Y).reason

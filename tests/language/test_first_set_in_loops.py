@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.params import one_in
 from tracebuf.testing.ladder import climb
 
 
@@ -87,6 +88,7 @@ def test_ranges(f: Any) -> None:
         agree(f, A, n)
 
 
+@pytest.mark.slow
 def test_layers_that_keep_what_they_were_given() -> None:
     x, y = np.random.default_rng(0).random((6, 2)), np.random.default_rng(1).random((6, 1))
     for epochs in (3, 1, 0):
@@ -129,7 +131,7 @@ def test_what_was_none_becomes_a_number_that_no_iteration_changes() -> None:
 LEFT_BY = {"at its end": "pass", "by break": "if s > 50:\n                    break", "before": "if i == 1: continue"}
 
 
-@pytest.mark.parametrize("left", LEFT_BY)
+@pytest.mark.parametrize("left", one_in(2, LEFT_BY))
 @pytest.mark.parametrize("loop", ["for i in range(n):", "while i < n:"])
 def test_an_array_of_its_own_or_another_one_first_bound_in_a_loop(loop: str, left: str) -> None:
     """The first iteration binds the argument, those after it a new array, as total variation denoising does."""

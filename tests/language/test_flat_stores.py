@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, refused
+from tests.support.params import one_in
 
 
 def diagonal(c, x):
@@ -80,7 +81,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", one_in(3, LAYOUTS))
 @pytest.mark.parametrize(
     "f", [diagonal, in_turn, whole, elements, of_views, of_itself, out_of_bounds, at_places, beyond]
 )

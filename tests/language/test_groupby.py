@@ -94,13 +94,14 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", one_in(4, PROGRAMS))
+@pytest.mark.parametrize("f", one_in(6, PROGRAMS))
 def test_programs(f: Any) -> None:
     climb(f, (X,))
     for x in (X[::-1].copy(), X[:3], np.sort(X)):
         agree(f, x)
 
 
+@pytest.mark.slow
 def test_what_is_gone_through_once() -> None:
     agree(program("def f(x):\n    return [(list(g), list(g)) for k, g in groupby(x > 0.5)]", groupby=groupby), X)
     agree(program("def f(x):\n    return [k for k, g in groupby(x[:0])], list(groupby([]))", groupby=groupby), X)

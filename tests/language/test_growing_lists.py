@@ -435,7 +435,7 @@ def deleted_past(digits, k):
     del out[k * 100]
 
 
-@pytest.mark.parametrize("f", [sought, put_and_taken, removed_too_often, deleted_past])
+@pytest.mark.parametrize("f", one_in(2, [removed_too_often, sought, deleted_past, put_and_taken]))
 def test_anywhere(f: Any) -> None:
     agree(f, INTS, 3)
     agree(f, INTS, 77)
@@ -673,6 +673,7 @@ def test_where_the_dtype_depends_on_which_items_are_pythons() -> None:
     assert "np.float32 and Python's numbers" in refused(mixed_with_numpys, X.astype(np.float32)).reason
 
 
+@pytest.mark.slow
 def test_nan_is_ordered_as_python_does() -> None:
     for x in (np.append(X, np.nan), np.array([2.0, np.nan, 1.0, -0.0, 0.0, np.nan, 0.5])):
         agree(in_order, x)
@@ -693,6 +694,7 @@ def as_floats(x, dtype):
     return np.asarray(out, dtype)
 
 
+@pytest.mark.slow
 def test_an_array_of_another_dtype() -> None:
     """NumPy converts Python's numbers one by one, and raises where they do not fit: they wrapped around."""
     assert "may not fit" in refused(hundreds, X, np.float32).reason
@@ -766,6 +768,7 @@ def as_indices(x, k):
     return picked, np.delete(x, found), np.delete(table, obj=found, axis=0), np.insert(x, found, 0.5), y, table
 
 
+@pytest.mark.slow
 def test_an_empty_list_is_an_index_where_functions_take_one() -> None:
     for x in (X, -abs(X), np.where(np.arange(40) == 7, 1.0, -1.0)):
         agree(as_indices, x, 40)
@@ -837,11 +840,13 @@ def in_containers(k):
     return total, found, large, dict({"b": 1}, more=large)
 
 
+@pytest.mark.slow
 def test_extended_by_generators() -> None:
     for k in ([2, 0, 1, 3, 3, 5, 9], [0, 0], [3]):
         agree(extended_by_generators, np.array(k))
 
 
+@pytest.mark.slow
 def test_lists_that_index_and_are_named_values_of_dict() -> None:
     for k in ([2, 0, 1, 3, 3, 5, 2], [0, 0], [3]):
         agree(in_containers, np.array(k))
@@ -912,6 +917,7 @@ def f(a):
             assert "UnsupportedError" in repr(error)
 
 
+@pytest.mark.slow
 def test_lists_begun_again() -> None:
     x = np.round(X * 8) / 8  # of which sums are exact in any order
     for part in (x, x[:1], x[:2], -np.abs(x[:7])):
@@ -949,6 +955,7 @@ def of_another_length(x):
     return out
 
 
+@pytest.mark.slow
 def test_lists_are_stored_into_arrays() -> None:
     for x in (X, X[:1], X[:3], -np.abs(X[:4])):
         agree(stored_into_arrays, x)
@@ -986,6 +993,7 @@ def test_lists_begun_again_beside_exceptions() -> None:
         agree(begun_in_handlers, x)
 
 
+@pytest.mark.slow
 def test_a_length_below_zero_stands_in_code_that_is_not_reached() -> None:
     """Seven `pop` of one item: what came after asked NumPy about an array of -6 elements."""
 
@@ -1012,6 +1020,7 @@ def test_a_length_below_zero_stands_in_code_that_is_not_reached() -> None:
         tracebuf.bufferize(popped)(np.ones(7), np.ones(7))
 
 
+@pytest.mark.slow
 def test_lists_that_get_what_data_select() -> None:
     def f(x):
         first, second, third = [], [], [0]
@@ -1037,7 +1046,7 @@ REPEATED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("body", REPEATED)
+@pytest.mark.parametrize("body", one_in(3, REPEATED))
 def test_a_list_is_repeated_in_place(body: str) -> None:
     """Another name of it did not see what `*=` does."""
     f = program(f"def f(x, k):\n    {body}\n    return l, m, l is m")

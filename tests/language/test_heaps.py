@@ -127,6 +127,7 @@ def replaced_in_nothing(x):
     return heapq.heapreplace(heap, 1.0)
 
 
+@pytest.mark.slow
 def test_shortest_paths() -> None:
     agree(dijkstra, WEIGHTS, 0)
     agree(pairs, ROUND)
@@ -163,6 +164,7 @@ def test_an_order_of_tuples() -> None:
     """), ROUND, 1)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_order_of_nans() -> None:
     with pytest.raises(UnsupportedError, match="NaN"):
         tracebuf.bufferize(pairs)(NANS)

@@ -549,6 +549,7 @@ def test_tracing_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         tracebuf.bufferize(lambda a: np.sort(a) * 2 + np.cumsum(a)[::-1].sum() - a.std())(np.ones(12))
 
 
+@pytest.mark.slow
 def test_tracing_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attempts at loops inside one another multiply: this one was traced for minutes."""
     monkeypatch.setattr(growing, "MOST_LOST", 6000)

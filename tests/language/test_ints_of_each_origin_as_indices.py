@@ -79,6 +79,6 @@ def heads(x, e):
     return [h for h in found if h is not None], found
 
 
-@pytest.mark.parametrize("f", one_in(3, [pivots, ranks, tour, joined_sets, exchanges, heads]))
+@pytest.mark.parametrize("f", one_in(6, [pivots, ranks, tour, joined_sets, exchanges, heads]))
 def test_programs(f: Any) -> None:
     climb(f, (X, EDGES), again=[(X[::-1].copy(), EDGES[::-1].copy())])

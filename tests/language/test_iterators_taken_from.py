@@ -230,7 +230,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize("text", one_in(4, REFUSED))
+@pytest.mark.parametrize("text", one_in(8, REFUSED))
 def test_what_is_refused(text: str) -> None:
     """Other functions of such iterators; lists that grow while their items are taken."""
     refused(program(f"def f(x):\n    {text}"), X)

@@ -11,6 +11,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, refused
+from tests.support.params import one_in
 from tracebuf.errors import TracebufError
 from tracebuf.testing.ladder import climb
 
@@ -117,7 +118,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", one_in(3, CALLS))
 def test_labels_on_the_whole_ladder(name: str) -> None:
     climb(*CALLS[name], tolerance=1e-12)
 
@@ -136,6 +137,7 @@ def test_other_labels_run_the_same_program(name: str) -> None:
     assert len(f.specializations()) == made
 
 
+@pytest.mark.slow
 def test_texts_of_all_kinds() -> None:
     for y in (np.array(["a"]), np.array(["", "b", ""]), np.array(["é", "z", "\U0001f600", "e"]),
               np.array(["a\0b", "a", "a\0"]), np.array([["p", "q"], ["q", "r"]]), np.asfortranarray([["p", "q"]] * 3),
@@ -251,6 +253,7 @@ def score(model, rows, y):
     return model.score(rows, y)
 
 
+@pytest.mark.slow
 def test_labels_from_outside_and_in_objects() -> None:
     agree(named, X)
     agree(named_among, Y, X)
@@ -287,6 +290,7 @@ def joined_with_known(y):
     return more, np.concatenate([y, ["q", "longer than that"]]), np.full(2, "x"), np.where(y == "cat", y, "none")
 
 
+@pytest.mark.slow
 def test_arrays_of_known_texts() -> None:
     climb(of_signs, (X,))
     climb(joined_with_known, (Y,))
@@ -438,8 +442,9 @@ def spoken(y, z, x):
     return [np.mean(a == b) for a, b in [(y, z), (z, y)]]
 
 
-@pytest.mark.parametrize("f", [last_of_each, merged, rest, most_frequent, first_place, by_case, raised, masked, swapped,
-                               one_hot, spoken])  # fmt: skip
+@pytest.mark.parametrize("f", one_in(3, [
+    last_of_each, merged, rest, most_frequent, first_place, by_case, raised, masked, swapped, one_hot, spoken,
+]))  # fmt: skip
 def test_statements(f: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
     for args in ((Y, Z, X), (np.array(["dog"] * 8 + ["ant"]), Y[::-1], -X), (Z, Y, np.abs(X) + 0.1)):
         agree(f, *args)

@@ -11,7 +11,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, arrays_in, program, refused
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 from tracebuf.testing.ladder import climb
 
 N = 11
@@ -511,7 +511,7 @@ LISTS_OF_OBJECTS = [
 ]
 
 
-@pytest.mark.parametrize("text", LISTS_OF_OBJECTS)
+@pytest.mark.parametrize("text", one_in(2, LISTS_OF_OBJECTS))
 def test_lists_that_get_objects_in_a_loop_of_few_iterations(text: str) -> None:
     """The loop is unrolled; how often it runs is part of the key."""
     f = program("def f(a, n):\n    out = []\n    " + text.replace("\n", "\n    "), Layer=Layer)
@@ -570,11 +570,11 @@ def f(x, rounds):
 """
 
 
-@pytest.mark.parametrize("statement", [
+@pytest.mark.parametrize("statement", one_in(3, [
     "tot += max(abs(p) for p in new)", "tot += sum([abs(p) for p in new])", "tot += len({abs(p) for p in new})",
     "tot += max(abs(p - q) for p, q in zip(new, roots))", "tot += sum([p for p in roots for q in new])",
     "tot += sum(map(lambda p: p * 2, new))",
-])  # fmt: skip
+]))  # fmt: skip
 def test_a_list_made_anew_in_each_iteration_of_what_a_comprehension_reads(statement: str) -> None:
     """What comprehensions read was live everywhere, so that loops carried it."""
     agree(program(MADE_ANEW.replace("{statement}", statement)), np.arange(1.0, 9.0), 4)
@@ -608,6 +608,7 @@ def test_a_loop_over_many_items_that_is_left_by_the_data_is_refused() -> None:
     assert "may be left early" in refused(f, 1.0).reason
 
 
+@pytest.mark.slow
 def test_a_loop_over_thousands_of_items_is_refused_before_all_are_traced() -> None:
     f = program("""
         def f(a):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.params import one_in
 
 WHOLE = "b = [x for x in v if x > 1]\n"
 """A list whose length the data decide."""
@@ -87,7 +88,7 @@ def made(lines: str) -> Any:
     return program("def f(v, n):\n" + "\n".join(" " + line for line in lines.splitlines()))
 
 
-@pytest.mark.parametrize("what", WORKS)
+@pytest.mark.parametrize("what", one_in(3, WORKS))
 def test_each_turn_looks_at_the_list(what: str) -> None:
     f = made(WORKS[what])
     agree(f, np.arange(7.0), 4)
@@ -95,7 +96,7 @@ def test_each_turn_looks_at_the_list(what: str) -> None:
         agree(f, np.array([0.0, 1.5, 3.5, 2.5, 8.0]), 5)
 
 
-@pytest.mark.parametrize("what", WITHIN)
+@pytest.mark.parametrize("what", one_in(3, WITHIN))
 def test_loops_within_one_another(what: str) -> None:
     f = made(WITHIN[what])
     for v in (np.arange(7.0), np.array([3.0, -1.0, 2.0, 5.0]), np.array([1.5]), np.array([1.0, 8.0, 2.0, 7.0, 3.0])):

@@ -418,6 +418,7 @@ def by_pivots(a):
     return [[sum(x * y for x, y in zip(row, column)) for column in columns] for row in order]
 
 
+@pytest.mark.slow
 def test_known_numbers_beside_a_list_that_may_be_shorter() -> None:
     agree(by_pivots, np.random.default_rng(0).normal(size=(3, 3)))
 

@@ -176,6 +176,7 @@ def test_what_is_refused() -> None:
         tracebuf.bufferize(as_arrays)(-abs(X), 40)
 
 
+@pytest.mark.slow
 def test_tracing_ends_where_a_list_has_a_form_that_lists_in_lists_do_not() -> None:
     """What the list of floats gets was news in each tracing: the lists in `g` had made its form a wider one."""
 

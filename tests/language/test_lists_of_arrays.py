@@ -9,6 +9,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
+from tests.support.params import one_in, slow_but
 from tracebuf.errors import UnsupportedError
 from tracebuf.testing.ladder import climb
 
@@ -147,7 +148,7 @@ ARRAYS = (rows, diffusion, carried, appended_first, stored_before, joined, retur
           several_types, views, gradient_descent)  # fmt: skip
 
 
-@pytest.mark.parametrize("f", ARRAYS)
+@pytest.mark.parametrize("f", one_in(3, ARRAYS))
 def test_arrays(f: Any) -> None:
     agree(f, X, N, ulp=8)
 
@@ -247,7 +248,7 @@ EXCHANGED = {
 
 
 @pytest.mark.parametrize("what", EXCHANGED)
-@pytest.mark.parametrize("n", [0, 1, 40])
+@pytest.mark.parametrize("n", slow_but([40], [0, 1, 40]))
 def test_copies_of_arrays_that_change_places(what: str, n: int) -> None:
     f = program("def f(x, n):\n    out = []\n" + "\n".join("    " + line for line in EXCHANGED[what].splitlines()))
     agree(f, X, n, ulp=8)

@@ -99,6 +99,7 @@ def test_texts_in_lists() -> None:
     agree(drawn, np.arange(400).reshape(20, 20) % 3 == 0)
 
 
+@pytest.mark.slow
 def test_joined_texts() -> None:
     for n in (26, 3, 0):
         agree(shifted, np.arange(97, 97 + n), 5)
@@ -117,6 +118,7 @@ def shown(n):
     return str(primes), "%s" % pairs, repr(primes[:2])  # noqa: UP031
 
 
+@pytest.mark.slow
 def test_lists_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     for n in (12, 2):
         agree(shown, n)

@@ -10,7 +10,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program
-from tests.support.params import one_in
+from tests.support.params import one_in, slow_but
 from tracebuf.errors import UnsupportedError
 
 X = np.random.default_rng(3).normal(size=40)
@@ -186,6 +186,7 @@ def test_tuples(f: Any) -> None:
     agree(f, X)
 
 
+@pytest.mark.slow
 def test_of_ints() -> None:
     agree(run_lengths, Y)
     agree(visited, Y)
@@ -388,7 +389,7 @@ def rows_as_lists(a):
 
 
 @pytest.mark.parametrize("f", [tuples_of_rows, rows_as_lists])
-@pytest.mark.parametrize("dtype", [float, int])
+@pytest.mark.parametrize("dtype", slow_but([float], [float, int]))
 def test_rows_by_tolist(f: Any, dtype: type) -> None:
     agree(f, np.array([[2, 1], [1, 3], [1, 2]], dtype))
     agree(f, np.array([[2, 1]], dtype))

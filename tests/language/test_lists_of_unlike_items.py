@@ -190,12 +190,13 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", one_in(4, PROGRAMS))
+@pytest.mark.parametrize("f", one_in(8, PROGRAMS))
 def test_programs(f: Any) -> None:
     args = (X,) if f.__code__.co_argcount == 1 else (X, IDX)
     climb(f, args)
 
 
+@pytest.mark.slow
 def test_loops_with_else_that_append_to_what_they_go_over() -> None:
     def distinct(x: Any, eps: float) -> Any:
         found: list[Any] = []
@@ -292,6 +293,7 @@ def test_what_is_refused(text: str) -> None:
     refused(program(MADE.format(text)), np.array([2, 0, 1]))
 
 
+@pytest.mark.slow
 def test_lists_of_numbers_that_are_walked_or_repeated_are_as_they_are_then() -> None:
     ""
     "Of lists that are items, `enumerate`, `zip`, `map` and `reversed` give the items of then; `*=` changes the list."

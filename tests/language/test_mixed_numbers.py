@@ -335,7 +335,7 @@ def of_some(t0, end, h):
     return np.array(found), np.mean(found)
 
 
-@pytest.mark.parametrize("f", [times, of_some])
+@pytest.mark.parametrize("f", one_in(2, [times, of_some]))
 def test_the_array_of_floats_of_either_and_of_ints(f: Callable[..., Any]) -> None:
     for arguments in ((0.0, 1.0, 0.3), (0, 1.0, 0.3), (0, 1, 0.25)):
         agree(f, *arguments)

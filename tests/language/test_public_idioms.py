@@ -107,6 +107,7 @@ def of_an_empty_list(k):
     return made[int(k[0])]
 
 
+@pytest.mark.slow
 def test_lists_repeated_by_what_the_run_time_knows() -> None:
     climb(repeated, (K,), again=[(K[:2],), (-K,)])
     climb(triangle, (6,), again=[(1,), (0,)])
@@ -202,6 +203,7 @@ def ranked(names, scores):
     return best, by_name[best[0]], worst, sorted(by_name.items(), key=lambda item: item[1])
 
 
+@pytest.mark.slow
 def test_known_items_in_the_order_of_what_the_run_time_knows() -> None:
     agree(ranked, ["ann", "bob", "cy"], np.array([2.0, 1.0, 3.0]))
     agree(ranked, ["ann", "bob", "cy"], np.array([1, 1, 0]))

@@ -30,6 +30,7 @@ def of_data(x):
     return np.array(range(n)), np.ones(n) + range(n)
 
 
+@pytest.mark.slow
 def test_ranges_beside_arrays() -> None:
     for a in (np.arange(5), np.arange(5.0), np.arange(5, dtype=np.float32), np.arange(5) > 2, np.zeros(0, int)):
         agree(beside, a)
@@ -37,6 +38,7 @@ def test_ranges_beside_arrays() -> None:
     agree(beside, np.arange(5, dtype=np.int8)[::2])
 
 
+@pytest.mark.slow
 def test_arrays_of_empty_ranges_are_of_float64() -> None:
     """They were of int64."""
     for n in (3, 1, 0):

@@ -343,6 +343,7 @@ def in_halves(a):
         a[:m] += a[m : 2 * m]
 
 
+@pytest.mark.slow
 def test_arrays_that_are_stored_to() -> None:
     rng = np.random.default_rng(3)
     climb(sort, (rng.random(9),))
@@ -354,6 +355,7 @@ def test_arrays_that_are_stored_to() -> None:
     climb(in_halves, (rng.random(9),))
 
 
+@pytest.mark.slow
 def test_what_the_function_changes_ends_the_recursion() -> None:
     """Calls with the same arguments, one in another, were inlined 40 deep."""
     climb(latin_square, (np.array([[1, 0, 3], [0, 0, 0], [0, 0, 2]]),))
@@ -362,6 +364,7 @@ def test_what_the_function_changes_ends_the_recursion() -> None:
     climb(emptied, (2.5,))
 
 
+@pytest.mark.slow
 def test_what_is_inlined_after_all_ends() -> None:
     """A function that cannot be one of the program, and calls itself twice, was inlined 2**30 times."""
 
@@ -406,6 +409,7 @@ def quicksort_of_all(a, lo=0, hi=None):
     return a
 
 
+@pytest.mark.slow
 def test_an_argument_that_is_none_at_first() -> None:
     climb(quicksort_of_all, (np.array([5.0, 2, 9, 1, 7, 3.5, 8, 0.5]),), again=[(np.zeros(0),)])
 
@@ -443,6 +447,7 @@ assert seen == {"RecursionError", "Python's stack has no room to trace this"}, s
 """
 
 
+@pytest.mark.slow
 def test_no_room_on_pythons_stack_to_trace(tmp_path: Path) -> None:
     """No bug of ours: a refusal that says so, after which the function works where there is room, and warnings and
     floating-point errors are reported as before. In a process of its own, for what else is called may break."""

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.params import one_in, slow_but
 from tracebuf.testing.ladder import climb
 
 Case = tuple[Callable[..., Any], list[tuple[Any, ...]]]
@@ -340,7 +341,7 @@ def check(case: Case) -> None:
     assert "tracebuf.call" in tracebuf.bufferize(function).lower(*calls[0]).as_text()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", one_in(2, CASES))
 def test_arrays_that_it_makes(name: str) -> None:
     check(CASES[name])
 
@@ -351,7 +352,7 @@ def test_more_arrays_that_it_makes(name: str) -> None:
     check(MORE[name])
 
 
-@pytest.mark.parametrize("dtype", ["f4", "i4", "u1", "c16"])
+@pytest.mark.parametrize("dtype", one_in(2, ["f4", "i4", "u1", "c16"]))
 def test_dtypes(dtype: str) -> None:
     climb(merge_sort_of_copies if dtype == "c16" else quicksort, (np.array([5, 1, 4, 1, 3], dtype),))
 
@@ -483,7 +484,7 @@ def rebound(a, n):
     return b + a
 
 
-@pytest.mark.parametrize("n", [0, 1, 4])
+@pytest.mark.parametrize("n", slow_but([4], [0, 1, 4]))
 def test_a_result_is_the_array_that_it_is_in_eager(n: int) -> None:
     """The argument itself, a part of it that is stored to, or an array of around."""
     a = np.arange(6.0) + 3
@@ -493,7 +494,7 @@ def test_a_result_is_the_array_that_it_is_in_eager(n: int) -> None:
     climb(constants, (n,))
 
 
-@pytest.mark.parametrize("p", [0.0, 4.5, 99.0])
+@pytest.mark.parametrize("p", slow_but([4.5], [0.0, 4.5, 99.0]))
 def test_a_result_that_depends_on_the_path(p: float) -> None:
     a = np.arange(6.0) + 3
     climb(filled_by_itself, (a, 2))
@@ -510,6 +511,7 @@ def test_identity_by_one_program() -> None:
     assert g(x) is not x and g(x[:1].copy()).base is None and g(y := np.ones(1)) is y
 
 
+@pytest.mark.slow
 def test_a_result_that_is_stored_to_on_a_path() -> None:
     climb(stored_to_on_a_path, (np.array([3.0, 1.0, 2.0]), 0.0))
     climb(stored_to_on_a_path, (np.array([3.0]), 0.0))
@@ -619,7 +621,7 @@ MORE_FORMS: dict[str, Case] = {
 }
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", one_in(2, FORMS))
 def test_arrays_that_are_given_in_other_forms(name: str) -> None:
     check(FORMS[name])
 
@@ -630,6 +632,7 @@ def test_more_arrays_that_are_given_in_other_forms(name: str) -> None:
     check(MORE_FORMS[name])
 
 
+@pytest.mark.slow
 def test_parts_of_arrays_that_it_makes() -> None:
     check((gaps, [(np.arange(8.0), 2)]))
     check((of_backwards, [(np.arange(8.0), 3)]))
@@ -648,6 +651,7 @@ def test_the_first_array_alone_is_of_a_form_of_its_own(form: str) -> None:
         tracebuf.bufferize(endless)(np.ones(8)[::-2])
 
 
+@pytest.mark.slow
 def test_as_functions_that_numba_compiles() -> None:
     a = RNG.random(30)
     assert tracebuf.bufferize(merge_sort, backend="numba")(a).tolist() == sorted(a.tolist())
@@ -673,6 +677,7 @@ def endless(a):
     return np.concatenate((endless(a + 1), a))
 
 
+@pytest.mark.slow
 def test_what_it_raises_leaves_nothing() -> None:
     """Arrays of all depths are freed: 30 of 8 MB, some hundreds of 80 kB."""
     climb(error_deep, (np.ones(4), 3))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.params import slow_but
 
 A = np.array([1.0, 2.0, 3.0])
 TAKEN = [
@@ -28,7 +29,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", TAKEN)
+@pytest.mark.parametrize("text", slow_but(TAKEN[:-3], TAKEN))
 def test_sets(text):
     f = program(f"def f(a, n):\n    return {text}")
     for n in (1, 2, 4):

@@ -406,6 +406,7 @@ def test_c1_calls_that_once_differed(text: str) -> None:
     expression(text, UNUSUAL)
 
 
+@pytest.mark.slow
 def test_s5_reshapes_to_products_of_sizes() -> None:
     f = program("""
         def f(a, k):
@@ -445,6 +446,7 @@ def test_s5_reshapes_of_slices_of_nothing(text: str) -> None:
         agree(f, np.ones((rows, 4)), n)
 
 
+@pytest.mark.slow
 def test_slices_of_sizes_of_many_minima() -> None:
     """What follows from the sizes of two such being equal was looked at without an end."""
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tests.support.params import one_in
 from tracebuf import bufferize
 from tracebuf.measure import clone_arguments
 
@@ -79,7 +80,7 @@ FORMS: dict[str, tuple[Any, ...]] = {
 
 
 @pytest.mark.parametrize("reached", ["at once", "by the data", "in a loop"])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", one_in(3, FORMS))
 def test_the_words_of_eager(form: str, reached: str) -> None:
     """What is known while tracing, and what is reached by the data, is worded in the same way."""
     value = form if "=" in form.replace("==", "").replace("out=", "").replace("axis=", "") else f"x = {form}"

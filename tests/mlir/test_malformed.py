@@ -76,6 +76,7 @@ def test_malformed_text_is_answered_with_its_place_and_a_reason() -> None:
     assert 20 <= fine < 150  # some are programs still
 
 
+@pytest.mark.slow
 def test_what_is_refused_mlir_opt_refuses_too() -> None:
     """But for ops of ours, which are unknown to it, and a region of linalg.fill that computes something else."""
     if not MLIR_OPT:

@@ -140,6 +140,7 @@ def few(image, table):
     return np.bincount(image.ravel(), minlength=255), np.zeros(255)[image]
 
 
+@pytest.mark.slow
 def test_bytes_are_within_a_table_of_256() -> None:
     """Of a histogram of bytes the size is known, and of a table that the function makes no index is checked."""
     r = np.random.default_rng(0)

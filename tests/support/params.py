@@ -15,6 +15,12 @@ def amount(few: int, many: int) -> int:
     return many if os.environ["TRACEBUF_TESTS_SHARE"] == "1" else few
 
 
+def some(n: int, values: Iterable[Any]) -> list[Any]:
+    """One in `n` of the values that a test goes through where the whole suite is run, all of them in `make sweeps` and
+    when it is named."""
+    return list(values)[:: amount(n, 1)]
+
+
 def slow_but(quick: Collection[Any], values: Iterable[Any]) -> list[Any]:
     """The values, all but the quick ones marked slow."""
     return [v if v in quick else pytest.param(v, marks=pytest.mark.slow) for v in values]

@@ -150,7 +150,7 @@ CASES: list[tuple[str, Callable[[int, int], Given], str | None]] = [
 is nothing left."""
 
 
-@pytest.mark.parametrize(("name", "given", "kind"), one_in(11, CASES, rows=True))
+@pytest.mark.parametrize(("name", "given", "kind"), one_in(16, CASES, rows=True))
 def test_programs(name: str, given: Callable[[int, int], Given], kind: str | None, tmp_path: Path) -> None:
     f = getattr(story_science if hasattr(story_science, name) else story_programs, name)
     told = f.stories(*given(12, 4))

@@ -84,8 +84,6 @@ from tracebuf.running.recursion import calls_left
 
 MAX_ATTEMPTS = 16
 """How often a function is traced before its recursion is refused."""
-MAX_PEELED = 3
-"""How many calls are inlined, one in another, before the arguments are of the types that they have from then on."""
 
 UNASKED = 64
 """How deep a recursion goes before Python is asked how deep it may go."""
