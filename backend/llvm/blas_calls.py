@@ -36,8 +36,8 @@ _LETTERS = {F32: "s", F64: "d", C64: "c", C128: "z"}
 
 
 def by_blas(op: la.Contraction, element: ScalarType) -> bool:
-    """Whether BLAS has this product; complex dot products, whose return convention varies, are loops."""
-    return element in _LETTERS and not (element.is_complex and isinstance(op, la.Dot))
+    """Whether BLAS has this product."""
+    return element in _LETTERS
 
 
 _LIMIT = str(2**31 - 1)
@@ -197,7 +197,7 @@ class ProductWriter:
     def _gemm_of_one(self, a: Matrix, b: Matrix, c: Matrix, out: Buffer, alpha: str) -> None:
         """c += a @ b of one row or one column, which is a product with a vector, as NumPy has it: gemv adds up in
         another order."""
-        code, element = self.code, out.type.element
+        code = self.code
         row, column = (code.icmp("eq", c.sizes[k], "1") for k in range(2))
         straight, other = code.new_label(), code.new_label()
         code.branch(code.inst(f"or i1 {row}, {column}"), straight, other, code.rarely())
@@ -206,10 +206,9 @@ class ProductWriter:
         alone, both = code.icmp("eq", rows.sizes[1], "1"), code.every([row, column])
         into = code.select(both, "i64", "1", self._either(column, c, c.transposed).strides[0])
         vector = across.pointer, code.select(alone, "i64", "1", across.strides[1])
-        if not element.is_complex:
-            along = code.select(alone, "i64", "1", rows.strides[1])
-            with self._straight([both, *self._in_range((along, vector[1]))]):
-                self._one_dot(rows.sizes[1], (rows.pointer, along), vector, out)
+        along = code.select(alone, "i64", "1", rows.strides[1])
+        with self._straight([both, *self._in_range((along, vector[1])), *self._has_dot()]):
+            self._one_dot(rows.sizes[1], (rows.pointer, along), vector, out)
         ok, kind, ld = self._oriented(rows)
         with self._straight([ok, *self._in_range((vector[1], into))]):
             self._one_gemv((rows.pointer, kind, ld), rows.sizes, vector, (c.pointer, into), out, alpha)
@@ -256,7 +255,7 @@ class ProductWriter:
 
     def _gemv(self, a: Matrix, x: Buffer, out: Buffer, alpha: str, labels: tuple[str, str]) -> None:
         """out += a @ x: by one call, or by blocks, as `_gemm`."""
-        code, element = self.code, out.type.element
+        code = self.code
         oriented, steps = self._oriented(a), [self._step(x), self._step(out)]
 
         def call(matrix: Operand, sizes: tuple[str, str], starts: tuple[str, str], fresh: str) -> None:
@@ -268,10 +267,10 @@ class ProductWriter:
 
         code.branch(code.every([*self._in_range(a.sizes), *map(self._is_step, steps)]), *labels)
         code.place(labels[0])
-        if not element.is_complex:  # NumPy has a dot of it
-            along = code.select(code.icmp("sle", a.sizes[1], "1"), "i64", "1", a.strides[1])
-            with self._straight([code.icmp("eq", a.sizes[0], "1"), *self._in_range((along, steps[0]))]):
-                self._one_dot(a.sizes[1], (a.pointer, along), (x.pointer, steps[0]), out)
+        along = code.select(code.icmp("sle", a.sizes[1], "1"), "i64", "1", a.strides[1])
+        one = code.icmp("eq", a.sizes[0], "1")  # NumPy has a dot of it
+        with self._straight([one, *self._in_range((along, steps[0])), *self._has_dot()]):
+            self._one_dot(a.sizes[1], (a.pointer, along), (x.pointer, steps[0]), out)
         with self._straight([oriented[0]]):
             call((a.pointer, *oriented[1:]), a.sizes, ("0", "0"), "%fresh")
         sizes = (a.sizes[0], "1", a.sizes[1])
@@ -285,21 +284,39 @@ class ProductWriter:
     def _dot(self, a: Buffer, b: Buffer, out: Buffer, labels: tuple[str, str]) -> None:
         code = self.code
         steps = [self._step(a), self._step(b)]
-        code.branch(code.every(self._in_range((a.sizes[0], *steps))), *labels)
+        code.branch(code.every([*self._in_range((a.sizes[0], *steps)), *self._has_dot()]), *labels)
         code.place(labels[0])
         self._one_dot(a.sizes[0], (a.pointer, steps[0]), (b.pointer, steps[1]), out)
 
     def _one_dot(self, size: str, a: tuple[str, str], b: tuple[str, str], out: Buffer) -> None:
-        """The only element of out += a @ b, or of its negative, of vectors: pointers and increments."""
-        code, element = self.code, llvm_type(out.type.element)
+        """The only element of out += a @ b, or of its negative, of vectors: pointers and increments. Of complex ones
+        Fortran's function returns its value in one way or another, and C's stores it."""
+        code, element = self.code, out.type.element
         args = [("i64", size), *zip(("ptr", "i64"), a), *zip(("ptr", "i64"), b)]
-        total = self._call(out, "dot", element, args)
-        before = code.load(out.type.element, out.pointer)
-        if self.op.negative:
-            both = code.inst(f"fneg {element} {total}"), code.inst(f"fsub {element} {before}, {total}")
+        if element.is_complex:
+            name = f"blas_{_LETTERS[element]}dot{'c' if self.op.conjugated else 'u'}_sub"
+            code.imports[name] = ("blas", name.removeprefix("blas_"))
+            code.declare(name, "void @(i64, ptr, i64, ptr, i64, ptr)")
+            code.call("void", name, [*args, ("ptr", slot := code.slot(ELEMENT_SLOT, 2000))])
+            total = code.load(element, slot)
         else:
-            both = total, code.inst(f"fadd {element} {before}, {total}")
-        code.store(out.type.element, code.select("%fresh", element, *both), out.pointer)
+            total = self._call(out, "dot", llvm_type(element), args)
+        found = list[str]()
+        for (t, x), (_, y) in zip(components(element, total), components(element, code.load(element, out.pointer))):
+            kind = llvm_type(t)
+            alone = code.inst(f"fneg {kind} {x}") if self.op.negative else x
+            both = code.inst(f"{'fsub' if self.op.negative else 'fadd'} {kind} {y}, {x}")
+            found.append(code.select("%fresh", kind, alone, both))
+        code.store(element, join_components(found), out.pointer)
+
+    def _has_dot(self) -> list[str]:
+        """Conditions: there is a dot of the elements."""
+        code = self.code
+        if not self.element.is_complex:
+            return []
+        code.imports["blas_has_subs"] = ("blas", "has_subs")
+        code.declare("blas_has_subs", "void @()")
+        return [code.icmp("ne", code.inst("load i32, ptr @blas_has_subs"), "0", "i32")]
 
     @contextmanager
     def _straight(self, conditions: Sequence[str]) -> Iterator[None]:

@@ -344,7 +344,7 @@ class Writer(Text):
 
     def _product(self, op: linalg.Contraction) -> None:
         a, b, out = (self.value(v) for v in op.operands)
-        product = f"{a.at(PRODUCT)} @ {b.at(SIGN)}"
+        product = f"np.vdot({a}, {b})" if op.conjugated else f"{a.at(PRODUCT)} @ {b.at(SIGN)}"
         target = op.operand(2)
         fresh, sign = target in self._fresh, "-" if op.negative else "+"
         self._fresh.discard(target)

@@ -31,18 +31,26 @@ __all__ = ["blas_address"]
 _NAMES = ("scipy_{}_64_", "{}_64_", "scipy_{}_", "{}_")
 """What Fortran's compiler, and who built the library, made of the routines' names: NumPy's wheels, a distribution's
 library with 64-bit integers, SciPy's OpenBLAS with 32-bit ones, any other."""
+_C_NAMES = ("scipy_{}64_", "{}64_", "scipy_{}", "{}")
+"""The same of C's names."""
+_HAS_SUBS, _HAS_NONE = ctypes.c_int(1), ctypes.c_int(0)
 
 
 @once
 def blas_address(name: str) -> int:
     """Address of the BLAS routine `name`: dgemm, sgemm, dgemv, sgemv, ddot, sdot, daxpy, dger, dsyrk, zgemm ...; of
     `threads`, an `int ()` that gives the number of threads that share a product, or more than one where that is not
-    known.
+    known; of `zdotu_sub` and its kin, CBLAS's complex dot products; of `has_subs`, an int that tells whether there are
+    these: where not, they have its address.
 
     Raises LookupError if there is no such routine, ImportError if NumPy has none of the kind and there is no SciPy.
     """
     if name == "threads":
         return _threads()
+    if name == "has_subs":
+        return ctypes.addressof(_HAS_SUBS if _sub("zdotu_sub") else _HAS_NONE)
+    if name.endswith("_sub"):
+        return _sub(name) or ctypes.addressof(_HAS_NONE)
     library = _numpys()
     for spelt in () if library is None else _NAMES:
         if (found := getattr(library, spelt.format(name), None)) is not None:
@@ -51,6 +59,14 @@ def blas_address(name: str) -> int:
     if name not in table:
         raise LookupError(f"BLAS has no routine {name!r}")
     return table[name]
+
+
+def _sub(name: str) -> int:
+    """The address of CBLAS's function, which takes integers by value and stores its result; 0 where NumPy has none."""
+    library = _numpys()
+    found = (getattr(library, spelt.format(f"cblas_{name}"), None) for spelt in _C_NAMES if library)
+    function = next((f for f in found if f is not None), None)
+    return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
 @once

@@ -208,6 +208,9 @@ CASES: dict[str, tuple[Any, list[Example]]] = {
     "linalg.matvec": (contraction(False), [(matrix(2, 3), vector(3), vector(2))]),
     "linalg.vecmat": (contraction(False), [(vector(2), matrix(2, 3), vector(3))]),
     "linalg.dot": (contraction(False), [(vector(3), vector(3), np.array(2.0))]),
+    "tracebuf.dotc": (
+        lambda *v: linalg.Contraction.of(*v, conjugated=True), [(1j * vector(3), vector(3) + 0j, np.array(2j))],
+    ),
     "tracebuf.matmul_sub": (contraction(True), [INTO_MATRIX]),
     "tracebuf.matvec_sub": (contraction(True), [(matrix(2, 3), vector(3), vector(2))]),
     "tracebuf.vecmat_sub": (contraction(True), [(vector(2), matrix(2, 3), vector(3))]),

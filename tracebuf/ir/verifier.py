@@ -39,7 +39,7 @@ __all__ = ["LEGAL", "Level", "first_not_dominated", "types_problem", "verify", "
 Level = Literal["tensor", "memref", "any"]
 
 SCALAR = frozenset({"arith.", "math.", "tracebuf.ufunc", "tracebuf.libm", "tracebuf.overflows"})
-PRODUCTS = {"tracebuf.matmul_sub", "tracebuf.matvec_sub", "tracebuf.vecmat_sub"}
+PRODUCTS = {"tracebuf.dotc", "tracebuf.matmul_sub", "tracebuf.matvec_sub", "tracebuf.vecmat_sub"}
 BOTH = SCALAR | PRODUCTS | {"linalg.", "scf.", "tracebuf.check", "func.return"}
 LEGAL: dict[Level, frozenset[str]] = {
     "tensor": BOTH

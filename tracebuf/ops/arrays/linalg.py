@@ -457,15 +457,22 @@ class Contraction(PlainOp):
 
     __slots__ = ()
     negative: ClassVar[bool] = False
+    conjugated: ClassVar[bool] = False
+    """Whether `a` is conjugated."""
     axes: ClassVar[tuple[tuple[int, ...], ...]]
     """The loops of each operand's axes."""
     loops: ClassVar[str]
     """The kind of each loop: "p" parallel, "r" reduction."""
 
     @classmethod
-    def of(cls, a: Value, b: Value, out: Value, loc: Location = UNKNOWN, negative: bool = False) -> Contraction:
-        """The class for the ranks of `a` and `b`, each 1 or 2; `negative`: out -= a @ b (not for two vectors)."""
+    def of(
+        cls, a: Value, b: Value, out: Value, loc: Location = UNKNOWN, negative: bool = False, conjugated: bool = False
+    ) -> Contraction:
+        """The class for the ranks of `a` and `b`, each 1 or 2; `negative`: out -= a @ b (not for two vectors);
+        `conjugated`: out += conj(a) @ b (for two vectors alone)."""
         kinds = {(2, 2): MatMul, (2, 1): MatVec, (1, 2): VecMat, (1, 1): Dot}
+        if conjugated:
+            kinds = {(1, 1): DotC}
         if negative:
             kinds = {(2, 2): MatMulSub, (2, 1): MatVecSub, (1, 2): VecMatSub}
         ranks = tuple(v.type.rank if isinstance(v.type, ShapedType) else -1 for v in (a, b))
@@ -475,6 +482,9 @@ class Contraction(PlainOp):
     def payload(cls, body: Block) -> Value:
         a, b, out = body.args
         times, plus = _ring(element_type(out.type))
+        if cls.conjugated:
+            body.append(opposite := complex.Conj.of(a, UNKNOWN))
+            a = opposite.result
         body.append(product := times.of(a, b, UNKNOWN))
         term = product.result
         if cls.negative:
@@ -486,7 +496,7 @@ class Contraction(PlainOp):
     def evaluate(self, interpreter: Interpreter, args: list[Any]) -> list[Any]:
         a, b, out = args
         with np.errstate(all="ignore"):
-            product = np.asarray(np.matmul(a, b))
+            product = np.asarray(np.vdot(a, b) if self.conjugated else np.matmul(a, b))
             if product.shape != out.shape:
                 raise ValueError(f"a product of shape {product.shape} for {out.shape}")
             return [np.asarray((np.subtract if self.negative else np.add)(out, product), dtype=out.dtype)]
@@ -542,6 +552,14 @@ class Dot(Contraction):
     __slots__ = ()
     name = "linalg.dot"
     axes, loops = ((0,), (0,), ()), "r"
+
+
+class DotC(Dot):
+    """`tracebuf.dotc`: out += conj(a) @ b, for which MLIR has no op; the name is BLAS's. operands: a (k,), b (k,),
+    out (), complex; results: on tensors 1, aliases out."""
+
+    __slots__ = ()
+    name, conjugated = "tracebuf.dotc", True
 
 
 class MatMulSub(MatMul):

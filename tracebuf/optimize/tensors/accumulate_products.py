@@ -110,7 +110,8 @@ def rewrite(product: Contraction, old: Value, op: Generic) -> None:
     """The product into the old contents takes the sum's place, and the store's where that overwrote everything."""
     assert op.block is not None
     store = next(iter(op.result.uses)).op
-    fused = Contraction.of(product.operand(0), product.operand(1), old, op.loc, negative=is_difference(op))
+    a, b = product.operands[:2]
+    fused = Contraction.of(a, b, old, op.loc, negative=is_difference(op), conjugated=product.conjugated)
     op.block.insert_before(op, fused)
     op.result.replace_all_uses(fused.result)
     if store.operand(1) is old:

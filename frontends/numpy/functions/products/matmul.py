@@ -267,6 +267,9 @@ def vdot(r: Recorder, a: Any, b: Any) -> Any:
     """np.vdot: the sum of the products of all elements, in C order, those of `a` conjugated."""
     x, y = ravelled_values(r, a), ravelled_values(r, b)
     r.require_equal(y.shape[0], x.shape[0], "ValueError", *size_message(y.shape[0], x.shape))
-    if x.element.is_complex:
-        x = as_array(r, elementwise(r, np.conjugate, [x]))
-    return matmul(r, x, y, "dot")
+    wanted = scalar_type(np.result_type(x.dtype, y.dtype))
+    if not wanted.is_complex:
+        return matmul(r, x, y, "dot")
+    first, second = (as_element(r, v, wanted) for v in (x, y))
+    total = r.emit(linalg.Contraction.of(first, second, zeros(r, wanted, ()), conjugated=True))
+    return NpScalar(r.load(ArrayRef(r.new_storage(wanted, (), (), total)), ()), wanted)
