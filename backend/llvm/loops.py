@@ -1048,14 +1048,14 @@ class NestWriter:
 
     def _bisect(self, op: SortedPlace, value: str) -> str:
         """How many elements the value is behind, by bisection without a branch. Where values rise, one to the next, the
-        four elements around the last place are tried first."""
+        four elements around the last place are tried first, and then the first and the last of all."""
         code, k = self.code, self.nest.spec.body.args.index(op.operand(0))
         size = self.buffers[k].sizes[0]
         if not op.attrs.get("rising", False):
             return self._halved(op, value)
         last_one = code.fresh_slot("i64")
         code.entry.append(f"  store i64 1, ptr {last_one}")
-        near, stays, moves, close, search, end = (code.new_label() for _ in range(6))
+        near, stays, moves, close, far, beside, search, end = (code.new_label() for _ in range(8))
         code.branch(code.icmp("sgt", size, "4"), near, search)
         code.place(near)
         # that of other bounds, around a loop, may be behind these
@@ -1067,18 +1067,34 @@ class NestWriter:
         code.jump(end)
         code.place(moves)
         behind += [self._is_behind(op, value, code.add(here, str(j))) for j in (1, 2)]
-        code.branch(code.inst(f"select i1 {behind[1]}, i1 {behind[3]}, i1 true"), search, close)
+        code.branch(code.inst(f"select i1 {behind[1]}, i1 {behind[3]}, i1 true"), far, close)
         code.place(close)
         next_one = code.add(here, code.select(behind[2], "i64", "2", "1"))
+        code.jump(end)
+        code.place(far)
+        above, below = (self._is_behind(op, value, at) for at in (code.sub(size, "1"), "0"))
+        outside = code.inst(f"or i1 {above}, {code.inst(f'xor i1 {below}, true')}")
+        code.branch(self._and_a_number(op, value, outside), beside, search)
+        code.place(beside)
+        side = code.select(above, "i64", size, "0")
         code.jump(end)
         code.place(search)
         place = self._halved(op, value)
         after = code.label
         code.jump(end)
         code.place(end)
-        found = code.inst(f"phi i64 [ {here}, %{stays} ], [ {next_one}, %{close} ], [ {place}, %{after} ]")
+        ways = (here, stays), (next_one, close), (side, beside), (place, after)
+        found = code.inst(f"phi i64 {', '.join(f'[ {v}, %{label} ]' for v, label in ways)}")
         code.do(f"store i64 {code.greatest(found, '1')}, ptr {last_one}")
         return found
+
+    def _and_a_number(self, op: SortedPlace, value: str, holds: str) -> str:
+        """A condition, and that the value is not NaN, which is behind every number."""
+        element = self.buffers[self.nest.spec.body.args.index(op.operand(0))].type.element
+        if not element.is_float:
+            return holds
+        number = self.code.inst(f"fcmp ord {llvm_type(element)} {value}, {value}")
+        return self.code.inst(f"and i1 {number}, {holds}")
 
     def _halved(self, op: SortedPlace, value: str) -> str:
         """The bisection: as many rounds for each value, of which the processor need not foretell anything. NaN, which

@@ -50,7 +50,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     low, high = fp[0] if left is None else left, fp[-1] if right is None else right
     if n == 1:
         return np.where(x < xp[0], low, np.where(x > xp[0], high, fp[0]))[()]
-    return interpolated(x, xp, fp, low, high, x.size >= n)
+    return interpolated(x, xp, fp, low, high)
 
 
 @formula(np.digitize)

@@ -16,9 +16,9 @@ from tracebuf.ops.arrays import gather
 from tracebuf.ops.scalars import arith
 
 
-def interpolated(r: Recorder, x: Any, xp: ArrayRef, fp: ArrayRef, left: Any, right: Any, dense: bool) -> Any:
+def interpolated(r: Recorder, x: Any, xp: ArrayRef, fp: ArrayRef, left: Any, right: Any) -> Any:
     """The values at x of the lines through points (xp, fp), two or more; `left` and `right` of them, those beside.
-    Where x is `dense`, a place is mostly near the one before."""
+    A place is mostly near the one before."""
     alone = not isinstance(x, ArrayRef) or not x.ndim
     if alone:
         x = as_array(r, x).derive(lambda view: view.new_axis(0))
@@ -36,7 +36,7 @@ def interpolated(r: Recorder, x: Any, xp: ArrayRef, fp: ArrayRef, left: Any, rig
 
     at, xs, ys = loops.read(x, 0, x.shape), loops.whole(xp), loops.whole(fp)
     low, high = (loops.scalar(scalar_value(r, v, F64)) for v in (left, right))
-    place = body.add(arith.IndexCast.of(body.add(gather.SortedPlace.of(xs, at, right=True, rising=dense)), I64))
+    place = body.add(arith.IndexCast.of(body.add(gather.SortedPlace.of(xs, at, right=True, rising=True)), I64))
     last, one = body.add(arith.IndexCast.of(loops.size(sub(xp.shape[0], 1)), I64)), body.constant(1, I64)
     after = body.add(arith.MinSI.of(body.add(arith.MaxSI.of(place, one)), last))
     before = body.add(arith.SubI.of(after, one))
