@@ -291,6 +291,7 @@ FUNCTIONS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_counts() -> None:
     for a in (DIGITS, WIDE, MANY, DIGITS[:0], DIGITS.astype(np.int32), DIGITS.tolist()):
         agree(counted, a)

@@ -59,6 +59,7 @@ def factories(x, y):
     return dict(least), {k: b / a for k, (a, b) in pairs.items()}, len(arrays), sorted(least.items())
 
 
+@pytest.mark.slow
 def test_a_dict_of_arrays() -> None:
     agree(of_classes, X, Y)
 

@@ -63,6 +63,7 @@ def between_alternatives(w):
     return many, key
 
 
+@pytest.mark.slow
 def test_comparisons_in_a_chain_of_what_may_be_an_int() -> None:
     climb(between_alternatives, (X,), again=[(X[:2],)])
 

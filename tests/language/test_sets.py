@@ -41,6 +41,7 @@ def test_what_depends_on_their_order_or_changes_them_is_refused(text):
     assert REFUSED[text] in str(refused(program(f"def f(a, n):\n    return {text}"), A, 2))
 
 
+@pytest.mark.slow
 def test_a_set_that_changes_in_place_is_one_set():
     """`d["s"] |= {2}` changes the set that `s` is too."""
     for text in ("t |= {2}", "d['s'] |= {2}", "t.add(2)", "t.discard(1)", "t -= {1}", "t &= {2}", "t.pop()"):
@@ -69,6 +70,7 @@ def test_a_set_is_handed_to_a_function_of_the_users():
         agree(f, A, n)
 
 
+@pytest.mark.slow
 def test_a_set_of_an_int_of_the_call_changes() -> None:
     f = program("def f(a, k):\n    s = {1, 2, 4}\n    s |= {k + 1}\n    t = {k}\n    t.add(5)\n"
                 "    return a * (3 in s), a * (5 in t)")  # fmt: skip

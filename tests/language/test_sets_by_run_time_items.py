@@ -68,6 +68,7 @@ def test_a_set_that_is_made_of_others_has_the_order_of_cpythons(text: str) -> No
     same_order(f"    u = {text}\n{goes_on('u')}", *PAIRS)
 
 
+@pytest.mark.slow
 def test_sets_into_which_nothing_is_put() -> None:
     for text in some(4, ("t - s", "t | s", "s & t", "t ^ s")):
         same_order(f"    u = {text}\n{goes_on('u')}", (DIGITS[:3], DIGITS[:0]))
@@ -196,6 +197,7 @@ def test_programs(f, args) -> None:
     climb(f, args)
 
 
+@pytest.mark.slow
 def test_hashes_at_the_edges() -> None:
     """Ints whose hashes are not themselves, and floats of all magnitudes, in tables of several sizes."""
     f, g = (tracebuf.bufferize(program("def f(a):\n    return list(set(a.tolist()))")) for _ in range(2))
@@ -251,6 +253,7 @@ def test_histories(seeds: int) -> None:
         agree(f, codes, r.integers(-wide, wide, n) * r.choice([1, 8, 32]))
 
 
+@pytest.mark.slow
 def test_what_has_no_certain_order() -> None:
     refused_by = {
         "s = {'a', 'b'}\n    s.add('c')\n    return [x for x in s]": "no certain order",
@@ -265,6 +268,7 @@ def test_what_has_no_certain_order() -> None:
         assert reason in str(refused(program(f"def f(a, b):\n    {text}"), DIGITS, OTHERS))
 
 
+@pytest.mark.slow
 def test_items_that_are_added_in_a_loop_over_a_set() -> None:
     for last in ("", "\n        break"):
         text = f"def f(a, v):\n    s = set(a.tolist())\n    for x in s:\n        s.add(v){last}\n    return len(s)"

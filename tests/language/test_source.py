@@ -108,6 +108,7 @@ def test_a_function_is_traced_whose_text_does_not_end_where_its_code_does() -> N
     assert agree(f, np.ones(3))[0] == 2
 
 
+@pytest.mark.slow
 def test_assertions_that_pytest_rewrites() -> None:
     """Those of this file are: the code object has names that the source has not."""
 

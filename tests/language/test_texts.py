@@ -176,6 +176,7 @@ RETURNED = """
 """
 
 
+@pytest.mark.slow
 def test_texts_as_results() -> None:
     f = program(RETURNED, **NAMES)
     for n in (0, 2, 3, 5):
@@ -280,6 +281,7 @@ def by_path(x):
     return "%g: %s" % (n, n), "%5.2f" % n, ["%g" % v for row in rows for v in row], "%g" % rows[k][1 - k]  # noqa: UP031
 
 
+@pytest.mark.slow
 def test_percent_formats_of_ints_or_floats_by_the_path() -> None:
     for x in ([1.5, 2, 1], [-1.5, 2, 0]):
         agree(by_path, np.array(x))

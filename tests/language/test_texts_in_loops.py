@@ -210,6 +210,7 @@ def test_texts_of_paths() -> None:
         agree(on_paths, np.array([first, 5, 7]))
 
 
+@pytest.mark.slow
 def test_what_is_asked_of_texts() -> None:
     for n in (12321, 5, 153, 20):
         agree(digits_of, n)

@@ -202,6 +202,7 @@ def test_powers_that_raise_or_are_complex_where_the_number_is_pythons() -> None:
         bufferize(root)(np.array([-8.0]), -3.0, 0.5)
 
 
+@pytest.mark.slow
 def test_arrays_whose_type_other_items_decide() -> None:
     """A float among the items makes the array one of float64, whether others are Python's ints or NumPy's floats."""
 

@@ -156,6 +156,7 @@ def test_compiling_keeps_no_memory(text: str, linker: str, monkeypatch: pytest.M
 
 
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="of glibc")
+@pytest.mark.slow
 def test_a_compilation_keeps_no_byte_of_llvms() -> None:
     """A pass builder made for each module left 1.5 KiB, which llvmlite frees with nothing."""
 
