@@ -112,7 +112,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     what `measure` counts by line   measuring/recorder.py, lines.py; of bufferized functions that a plain one calls:
                                     within.py; with Python's objects: whole.py, tally.py;
                                     tests/tools/test_measure_lines.py, tests/tools/test_line_peaks.py
-    which axes may be cut, halos    `f.cut`: dask/flow.py, by op: rules.py; said by cut.py; tests/dask/test_cut.py
+    which axes may be cut, halos    `f.cut`: dask/flow.py, by op: rules.py; said by cut.py; tests/dask/test_cut.py,
+                                    tests/dask/test_halos.py
     a call on dask arrays           dask/calls.py; its tasks: graph.py, tasks.py, worker.py; loops carry: carried.py;
                                     what reductions begin with: starts.py; files by their names: files.py; argmax along
                                     an axis that is cut: extremes.py; tests/dask/test_distribute.py,

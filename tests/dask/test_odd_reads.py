@@ -123,3 +123,18 @@ def test_arrays_that_are_not_numpys_are_refused() -> None:
     masked = da.from_array(np.ma.masked_array(x, x > 5), chunks=4)
     with pytest.raises(UnsupportedError, match="a dask array of MaskedArray"):
         distribute(bufferize(lambda a: a.sum()))(masked)
+
+
+def parts_of_complex(z):
+    z.real -= z.real.mean()
+    z.imag *= 2
+    return z.sum(), (z * z.conj()).real.mean(axis=0), z.imag[1:] - z.imag[:-1], np.abs(z).max()
+
+
+def test_real_and_imaginary_parts_in_several_stages() -> None:
+    """The text of a stage has sizes of `?`, as which both are read."""
+    z = np.random.default_rng(3).normal(size=(12, 7, 2)).view(complex)[..., 0]
+    lazy = da.from_array(z.copy(), chunks=(5, 4))
+    found = dask.compute(*distribute(bufferize(parts_of_complex))(lazy), lazy, scheduler="sync")
+    for a, b in zip(found, (*parts_of_complex(z), z)):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)

@@ -44,10 +44,12 @@ class Program:
     """Sizes in terms of those that they equal, but for a constant."""
     known: Mapping[Sym, int] = field(default_factory=dict)
     """The sizes of the call, where these say how often loops run along no axis of what they make."""
+    cut: frozenset[Sym] = frozenset()
+    """The sizes of axes along which parts know where they begin."""
 
     @cached_property
     def flow(self) -> Flow:
-        flow = Flow(self.func, same=self.same, bound=self.traced.bindings, known=self.known)
+        flow = Flow(self.func, same=self.same, bound=self.traced.bindings, known=self.known, cut=self.cut)
         flow.run(self.func.block)
         return flow
 
@@ -110,6 +112,11 @@ class Program:
         names = ["result"] if len(results) == 1 else [f"result {k}" for k in range(len(results))]
         found = [(name, values, False) for name, values in zip(names, results)]
         return found + [(self.names[n], [v], True) for n, v in self.stored.items()]
+
+    def lengths(self) -> frozenset[Sym]:
+        """The sizes of all axes of the arguments."""
+        shapes = [v.type.shape for v in self.func.args if isinstance(v.type, TensorType)]
+        return frozenset(s for shape in shapes for n in shape for s in symbols(n))
 
     def fits(self, env: Mapping[Sym, int], s: Sym, size: int) -> bool:
         """Whether what tracing assumed of sizes is so where one of them is another."""
