@@ -138,3 +138,20 @@ def test_real_and_imaginary_parts_in_several_stages() -> None:
     found = dask.compute(*distribute(bufferize(parts_of_complex))(lazy), lazy, scheduler="sync")
     for a, b in zip(found, (*parts_of_complex(z), z)):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def overwritten(x):
+    y = x * 1
+    y[2:] = 0.1 * x[2:]
+    y[:] = x * 1.5
+    return y, x[-3:] * 2
+
+
+def test_chunks_shorter_than_a_part_that_is_taken_of_them() -> None:
+    """Nothing that is read needs neighbours, but the parts have to be in each chunk."""
+    x = np.random.default_rng(3).normal(size=26)
+    lazy = da.from_array(x, chunks=((5, 2, 7, 1, 5, 1, 5),))
+    for a, b in zip(dask.compute(*distribute(bufferize(overwritten))(lazy), scheduler="sync"), overwritten(x)):
+        np.testing.assert_array_equal(a, b)
+    doubled = distribute(bufferize(lambda x: x * 2))(lazy)
+    assert doubled.chunks == lazy.chunks

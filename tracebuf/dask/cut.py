@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from tracebuf import stages
-from tracebuf.dask.extremes import reduced_apart
 from tracebuf.dask.flow import is_along_nothing
 from tracebuf.dask.program import Program, program_of, with_constants
 from tracebuf.dask.reach import Margin, Reach, State, Why, greater, hull
+from tracebuf.dask.rewrites.extremes import reduced_apart
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -268,12 +268,10 @@ def without_places(program: Program, state: State, shape: Sequence[Dim]) -> tupl
     numbers = {n: size for size, (_, n) in program.flow.counting.items()}
     for n, size in numbers.items():
         for reach in state.reaches.get(n, ()):
-            near = hull(reach.near)
-            whole = reach.whole or (near if isinstance(near, Why) else None)
-            if whole is not None:
-                margins = [replace(m, whole=m.whole or whole) if symbols(d) & symbols(size) else m
+            if reach.whole is not None:
+                margins = [replace(m, whole=m.whole or reach.whole) if symbols(d) & symbols(size) else m
                            for m, d in zip(margins, shape)]  # fmt: skip
-            elif near is not None or reach.reduced:
+            elif reach.near or reach.reduced:
                 placed |= symbols(size)
     reaches = {n: axes for n, axes in state.reaches.items() if n not in numbers}
     return State(reaches, tuple(margins)), frozenset(placed)

@@ -61,7 +61,7 @@ class Stage:
     @property
     def stops(self) -> bool:
         """Whether the user's function raises in it, for some elements."""
-        return any(isinstance(o, (Check, Assert)) for op in self.ops for o in (op, *op.walk()))
+        return any(map(is_check, self.ops))
 
 
 def symbol_of(d: Dim) -> Sym | None:
@@ -194,10 +194,11 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
             home[op] = min((home[o] for o in users if o in home), default=home[op])
     stages: list[Stage] = []
     for level in sorted({*home.values(), 0}):
-        stage = Stage(len(stages))
-        stage.ops = [op for op, n in home.items() if n == level and op not in alone]
-        stage.folds = [f for op in stage.ops for f in folds.get(op, ())]
-        stages.append(stage)
+        mine = [op for op, n in home.items() if n == level and op not in alone]
+        for ops in checks_first(mine, cut):
+            stage = Stage(len(stages), ops)
+            stage.folds = [f for op in ops for f in folds.get(op, ())]
+            stages.append(stage)
         for op, n in home.items():
             if n == level and op in alone:
                 assert isinstance(op, scf.For)
@@ -212,6 +213,28 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
             stage.outputs = list(stage.loop.results)
         stage.number = k
     return [s for s in stages if s.outputs or s.stops]
+
+
+def checks_first(ops: list[Op], cut: frozenset[Sym]) -> list[list[Op]]:
+    """The ops of a stage in one or two: what the function raises for numbers alone, with what these are computed by, is
+    a stage before the rest, so that all results can wait for it."""
+    wanted = {op for op in ops if is_check(op)}
+    for op in reversed(ops if wanted else ()):
+        if any(u.op in wanted or any(is_inside_of(u.op, w) for w in wanted) for r in op.results for u in r.uses):
+            wanted.add(op)
+    values = [v for op in wanted for o in (op, *op.walk()) for v in (*o.operands, *o.results)]
+    if len(wanted) in (0, len(ops)) or any(symbols(n) & cut for v in values for n in shape_of(v)):
+        return [ops]
+    return [[op for op in ops if op in wanted], [op for op in ops if op not in wanted]]
+
+
+def is_check(op: Op) -> bool:
+    return any(isinstance(o, (Check, Assert)) for o in (op, *op.walk()))
+
+
+def is_inside_of(op: Op, outer: Op) -> bool:
+    """Whether an op is in a region of another one."""
+    return any(o is op for o in outer.walk())
 
 
 def check_axes(func: Func, cut: frozenset[Sym]) -> None:
