@@ -26,6 +26,7 @@ from tracebuf.dask.rewrites.carried import carried_apart
 from tracebuf.dask.rewrites.extremes import reduced_apart
 from tracebuf.dask.rewrites.picks import picked_apart
 from tracebuf.dask.rewrites.starts import begun_apart
+from tracebuf.dask.rewrites.stores import stored_apart
 from tracebuf.dask.rewrites.unroll import unrolled
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
 from tracebuf.dask.worker import checked
@@ -269,6 +270,7 @@ class Distributed:
                 written = unrolled(self.program, self.env, cut) or begun_apart(self.program, cut)
                 written = written or reduced_apart(self.program, cut)
                 written = written or picked_apart(self.program, self.env, cut, reason.loc)
+                written = written or stored_apart(self.program, cut, reason.loc if reason.reason else None)
                 if written is not None:
                     self.program = written
                     continue

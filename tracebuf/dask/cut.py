@@ -18,7 +18,7 @@ from tracebuf.dask.rewrites.extremes import reduced_apart
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, Sym, evaluate, sub, symbols, to_python
+from tracebuf.ir.dims import Dim, Sym, constant_part, dim_max, evaluate, sub, symbols, to_python
 from tracebuf.ir.types import ShapedType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control import scf
@@ -342,7 +342,8 @@ def axis_cut(reach: Reach, margin: Margin, begins: Sequence[int]) -> AxisCut:
 
 
 def dim_or_0(d: Dim) -> Dim:
-    return max(d, 0) if isinstance(d, int) else d
+    """How far is read; formulas of how often a loop runs that begin below zero (`n - 1`) end there."""
+    return max(d, 0) if isinstance(d, int) else dim_max(d, 0) if constant_part(d) < 0 else d
 
 
 def shown(d: Dim) -> int | str:

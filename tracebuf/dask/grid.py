@@ -91,7 +91,7 @@ def needs_of(program: Program, stage: Stage, cut: frozenset[Sym], begins: Begins
     for s, halo in found.halos.items():
         if halo.around:
             check_around(s, targets, stage)
-            if any(s in symbols(d) for d in flow.counting):
+            if any(s in symbols(d) and d != s.expr for d in flow.counting):
                 raise Uncut({s}, UNKNOWN, "the value depends on the place, and it is read around the end")
     return found
 

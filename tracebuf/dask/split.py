@@ -316,9 +316,13 @@ class Text:
 class Builder:
     """Writes a stage as a function of its own."""
 
-    def __init__(self, program: Program, stage: Stage, cut: frozenset[Sym], owned: frozenset[int]) -> None:
-        """`owned`: the inputs whose windows are the stage's own, to be overwritten."""
-        self.owned = owned
+    def __init__(
+        self, program: Program, stage: Stage, cut: frozenset[Sym], owned: frozenset[int],
+        around: frozenset[Sym] = frozenset(),
+    ) -> None:  # fmt: skip
+        """`owned`: the inputs whose windows are the stage's own, to be overwritten; `around`: the symbols along which
+        windows go around the end."""
+        self.owned, self.around = owned, around
         self.flow, self.stage, self.cut = program.flow, stage, cut
         self.locals: list[Dim] = []
         self.globals: list[Dim] = []
@@ -369,6 +373,8 @@ class Builder:
             for s in self.counted(o).values():
                 if s not in self.places:
                     self.places.append(s)
+                if s in self.around and s.expr not in self.globals:
+                    self.globals.append(s.expr)
             for v in o.operands:
                 self.note(v, o)
                 todo = [v]
@@ -443,7 +449,7 @@ class Builder:
                     self.block.append(both)
                     begin = both.result
                 assert isinstance(fresh, linalg.Generic)
-                count_from(fresh, d, begin)
+                count_from(fresh, d, begin, self.whole[s.expr] if s in self.around else None)
         self.block.append(new)
 
     def fix_numbers(self, op: Op, new: Op) -> None:
@@ -488,18 +494,29 @@ class Builder:
         return made.result
 
 
-def count_from(op: linalg.Generic, dim: int, begin: Value) -> None:
-    """Has a body that takes the index of a loop as a number count from the place at which the loop begins."""
+def count_from(op: linalg.Generic, dim: int, begin: Value, size: Value | None) -> None:
+    """Has a body that takes the index of a loop as a number count from the place at which the loop begins; around the
+    end of an axis of a size, where that is said."""
     first, body = op.n_ins, op.body
-    arg = body.add_arg(INDEX)
-    body.args[:] = [*body.args[:first], arg, *body.args[first:-1]]
+    numbers = [begin] if size is None else [begin, size]
+    args = [body.add_arg(INDEX) for _ in numbers]
+    body.args[:] = [*body.args[:first], *args, *body.args[first : -len(args)]]
     for k, a in enumerate(body.args):
         a.index = k
-    op.attrs["n_ins"] = first + 1
-    op.attrs["maps"] = (*op.maps[:first], linalg.AffineMap(len(op.iterators), ()), *op.maps[first:])
-    op.set_operands([*op.operands[:first], begin, *op.operands[first:]])
+    op.attrs["n_ins"] = first + len(args)
+    maps = [linalg.AffineMap(len(op.iterators), ())] * len(args)
+    op.attrs["maps"] = (*op.maps[:first], *maps, *op.maps[first:])
+    op.set_operands([*op.operands[:first], *numbers, *op.operands[first:]])
     for o in list(body.ops):
         if isinstance(o, linalg.Index) and o.dim == dim:
-            place = arith.AddI.of(o.result, arg)
-            o.result.replace_all_uses(place.result, unless=place)
-            body.insert(body.ops.index(o) + 1, place)
+            made: list[Op] = [arith.AddI.of(o.result, args[0])]
+            if size is not None:
+                place, n = made[0].result, args[1]
+                zero = arith.Constant([], [INDEX], UNKNOWN, {"value": 0})
+                before, behind = arith.CmpI.of("slt", place, zero.result), arith.CmpI.of("sge", place, n)
+                less, more = arith.SubI.of(place, n), arith.AddI.of(place, n)
+                low = arith.Select.of(before.result, more.result, place)
+                made += [zero, before, behind, less, more, low, arith.Select.of(behind.result, less.result, low.result)]
+            o.result.replace_all_uses(made[-1].result, unless=made[0])
+            for k, new in enumerate(made):
+                body.insert(body.ops.index(o) + 1 + k, new)
