@@ -1,4 +1,5 @@
-"""Stores to places in the middle of an axis that is cut, and to borders of what is read around the end."""
+"""Stores to places in the middle of an axis that is cut, to borders of what is read around the end, and to what a mask
+selects."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.dask.test_distribute import agree, small_tiles  # noqa: F401
 from tests.support.params import one_in
+from tests.support.perturb import check_cut
 from tracebuf import bufferize
 from tracebuf.dask import tiles
 
@@ -94,11 +96,37 @@ def row_of_another(u):
     return u
 
 
+def selected(x):
+    y = np.cos(x)
+    m = (x > 0.4) & (y < 0.9)
+    y[m] = x[m]
+    x[m] = np.sqrt(x[m]) * 2 + y[m]
+    x[~m] = 0
+    return y, x.max()
+
+
+def filled_in(x):
+    for _ in range(3):
+        m = x < 0.3
+        p = np.pad(x, 1, mode="edge")
+        a = 0.5 * (p[2:] + p[:-2])
+        x[m] = a[m]
+    return x
+
+
+def selected_inside(u):
+    v = u[1:-1]
+    w, m = u[2:] * 2, v > 0.5
+    v[m] = w[m]
+    u[u[:, 0] > 0.8] = -1.0
+    return v
+
+
 FUNCTIONS = {
     f.__name__: f
     for f in (
         held_ends, held_sides, turned, source_in_the_middle, several_sources, point_and_row, begun_with_boxes,
-        inner_rows, hole, row_of_another,
+        inner_rows, hole, row_of_another, selected, filled_in, selected_inside,
     )
 }  # fmt: skip
 
@@ -122,3 +150,9 @@ def test_stores_in_tiles(
 ) -> None:
     monkeypatch.setattr(tiles, "BYTES", 40)
     agree(f, [given(f)], chunks=25)
+
+
+def test_cuts_of_what_a_mask_selects() -> None:
+    check_cut(bufferize(filled_in), [given(filled_in)], rims=False)  # few are filled from three places away
+    found = check_cut(bufferize(selected_inside), [given(selected_inside)])
+    assert [str(a) for a in found.arguments["u"]] == ["halo (0, 1)", "whole"]

@@ -24,6 +24,7 @@ from tracebuf.dask.memory import chunk_bytes, small_sizes
 from tracebuf.dask.program import Program, guards_hold, program_of, with_constants
 from tracebuf.dask.rewrites.carried import carried_apart
 from tracebuf.dask.rewrites.extremes import reduced_apart
+from tracebuf.dask.rewrites.masks import selected_apart
 from tracebuf.dask.rewrites.picks import picked_apart
 from tracebuf.dask.rewrites.starts import begun_apart
 from tracebuf.dask.rewrites.stores import stored_apart
@@ -268,7 +269,7 @@ class Distributed:
                 return
             except Uncut as reason:
                 written = unrolled(self.program, self.env, cut) or begun_apart(self.program, cut)
-                written = written or reduced_apart(self.program, cut)
+                written = written or reduced_apart(self.program, cut) or selected_apart(self.program, cut)
                 written = written or picked_apart(self.program, self.env, cut, reason.loc)
                 written = written or stored_apart(self.program, cut, reason.loc if reason.reason else None)
                 if written is not None:

@@ -15,6 +15,7 @@ from tracebuf.dask.flow import is_along_nothing
 from tracebuf.dask.program import Program, program_of, with_constants
 from tracebuf.dask.reach import Margin, Reach, State, Why, greater, hull
 from tracebuf.dask.rewrites.extremes import reduced_apart
+from tracebuf.dask.rewrites.masks import selected_apart
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -160,7 +161,8 @@ def traced(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
     """The program of a call, of whose parts each knows where it begins."""
     program = program_of(f, args, kwargs)
     lengths = program.lengths()
-    return replace(reduced_apart(program, lengths) or program, cut=lengths)
+    program = reduced_apart(program, lengths) or program
+    return replace(selected_apart(program, lengths) or program, cut=lengths)
 
 
 def has_ints(program: Program) -> bool:
