@@ -113,7 +113,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     within.py; with Python's objects: whole.py, tally.py;
                                     tests/tools/test_measure_lines.py, tests/tools/test_line_peaks.py
     which axes may be cut, halos    `f.cut`: dask/flow.py, by op: rules.py; said by cut.py; tests/dask/test_cut.py,
-                                    tests/dask/test_halos.py, tests/dask/test_rows.py
+                                    tests/dask/test_halos.py, tests/dask/test_rows.py, tests/dask/test_loops.py
     a call on dask arrays           dask/calls.py; its tasks: graph.py, tasks.py, worker.py; files by their names:
                                     files.py; tests/dask/test_distribute.py
     a program made fit for chunks   dask/rewrites: what loops carry: carried.py; what reductions begin with: starts.py;

@@ -16,6 +16,7 @@ from tracebuf.dask.program import Program, program_of, with_constants
 from tracebuf.dask.reach import Margin, Reach, State, Why, greater, hull
 from tracebuf.dask.rewrites.extremes import reduced_apart
 from tracebuf.dask.rewrites.masks import selected_apart
+from tracebuf.dask.split import COUNTS, loops_that_count
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -229,6 +230,10 @@ def line_of(program: Program, axis: AxisCut) -> Location:
 def cut_of(program: Program) -> Cut:
     """What the analysis of a program says."""
     names, args = program.names, program.func.args
+    counts = {
+        s: Why(COUNTS, loc) for op in program.func.block.ops
+        for syms, loc in loops_that_count(op, program.flow, program.lengths()) for s in syms
+    }  # fmt: skip
     pairs: list[Pair] = []
     results: dict[str, tuple[AxisCut, ...]] = {}
     stored: dict[str, tuple[AxisCut, ...]] = {}
@@ -238,11 +243,13 @@ def cut_of(program: Program) -> Cut:
             continue
         shape = sizes(values[0])
         state, placed = without_places(program, program.state(*values), shape)
+        margins = [replace(m, whole=m.whole or reason_of(n, counts)) for m, n in zip(state.margins, shape)]
+        state = State(state.reaches, tuple(margins))
         begins = [begin_of(program, state, shape, axis) for axis in range(len(shape))]
         for n, reaches in state.reaches.items():
             if n < len(args) and sizes(args[n]):
                 cuts = [
-                    told_places(axis_cut(r, m, begins), r, symbols(size) & placed)
+                    told_places(axis_cut(with_reason(r, size, counts), m, begins), r, symbols(size) & placed)
                     for r, m, size in zip(reaches, margins_of(state, reaches), sizes(args[n]))
                 ]
                 along = tuple(r.near[0].axis if r.near and c.kind in ("independent", "halo") else None
@@ -277,6 +284,16 @@ def without_places(program: Program, state: State, shape: Sequence[Dim]) -> tupl
                 placed |= symbols(size)
     reaches = {n: axes for n, axes in state.reaches.items() if n not in numbers}
     return State(reaches, tuple(margins)), frozenset(placed)
+
+
+def reason_of(size: Dim, reasons: Mapping[Sym, Why]) -> Why | None:
+    """Why axes of a size are not cut, whatever is read of them."""
+    return next((reasons[s] for s in symbols(size) if s in reasons), None)
+
+
+def with_reason(reach: Reach, size: Dim, reasons: Mapping[Sym, Why]) -> Reach:
+    """A reach into an axis of a size that is not cut."""
+    return replace(reach, whole=reach.whole or reason_of(size, reasons)) if not reach.is_nothing else reach
 
 
 def told_places(axis: AxisCut, reach: Reach, placed: frozenset[Sym]) -> AxisCut:

@@ -58,7 +58,8 @@ class Offsets(Protocol):
         ...
 
     def moves(self, source: Value, places: Sequence[Dim | None]) -> bool:
-        """Whether a value depends, as a number, on the counter of a loop that decides about these places."""
+        """Whether a value, or whether it is stored, depends as a number on the counter of a loop that decides about
+        these places."""
         ...
 
     def numbered(self, size: Dim) -> Value | None:

@@ -7,6 +7,7 @@ that take no elements (constants, sizes, new arrays) are in each stage that need
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 
 from tracebuf.dask.flow import Flow, shape_of
@@ -15,7 +16,7 @@ from tracebuf.dask.rules import NAMES, folding
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import plain
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Mixed, Op, Value, happens_in
+from tracebuf.ir.core import Mixed, Op, Use, Value, happens_in
 from tracebuf.ir.dims import Dim, Sym, constant_part, sub, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.print_generic import print_generic
@@ -286,7 +287,10 @@ def exchanges(op: scf.For, flow: Flow, cut: frozenset[Sym]) -> bool:
 
 def check_numbers(op: Op, flow: Flow, cut: frozenset[Sym]) -> None:
     """Uncut where the size of an axis that is cut is taken as a number by an op inside of another one, out of what is
-    computed there."""
+    computed there, or where a loop along such an axis takes its counter for more than places of it: a chunk counts from
+    its own beginning."""
+    for syms, loc in loops_that_count(op, flow, cut):
+        raise Uncut(set(syms), loc, COUNTS)
     for inner in op.walk():
         if isinstance(inner, NUMERIC):
             for v in inner.operands:
@@ -294,6 +298,63 @@ def check_numbers(op: Op, flow: Flow, cut: frozenset[Sym]) -> None:
                     size = flow.size(v)
                     if size is not None and symbols(size) & cut:
                         raise Uncut(set(symbols(size) & cut), inner.loc, "a size is computed with inside of a loop")
+
+
+COUNTS = "the counter of the loop is more than a place of the axis"
+
+
+def loops_that_count(op: Op, flow: Flow, cut: frozenset[Sym]) -> Iterator[tuple[frozenset[Sym], Location]]:
+    """The loops of an op along axes of lengths of `cut` that take their counters for more than places, or run another
+    way than from a constant to the axis's end but for one: the lengths, and where."""
+    for loop in (op, *op.walk()):
+        if isinstance(loop, scf.For) and (along := lengths_of(loop, flow) & cut):
+            bounds = [flow.size(v) for v in loop.operands[:2]]
+            odd = any(d is not None and symbols(d) & along and symbol_of(d) is None for d in bounds)
+            user = loop if odd else counted_by(loop, along, flow)
+            if user is not None:
+                yield along, user.loc
+
+
+def lengths_of(loop: scf.For, flow: Flow) -> frozenset[Sym]:
+    """The sizes that say where a loop begins and ends."""
+    found = [flow.size(v) for v in loop.operands[:3]]
+    return frozenset(s for d in found if d is not None for s in symbols(d) if s.kind != "iv")
+
+
+def counted_by(loop: scf.For, along: frozenset[Sym], flow: Flow) -> Op | None:
+    """What takes the counter of a loop for another thing than the place, but for a constant, at which it takes a part
+    of an axis of these lengths, or stores one; None where nothing does."""
+    counter = loop.body.args[0]
+    todo, seen = [counter], {counter}
+    while todo:
+        v = todo.pop()
+        for use in v.uses:
+            op = use.op
+            if isinstance(op, (arith.AddI, arith.SubI)) and op.result.type is INDEX:
+                other = op.operand(1 - use.index)
+                n = flow.size(other)
+                if not isinstance(n, int) or (isinstance(op, arith.SubI) and use.index == 1):
+                    return op
+                if op.result not in seen:
+                    seen.add(op.result)
+                    todo.append(op.result)
+            elif not is_place(op, use, along):
+                return op
+    return None
+
+
+def is_place(op: Op, use: Use, along: frozenset[Sym]) -> bool:
+    """Whether a use is the place at which an op takes a part of an axis of these lengths, or stores one."""
+    if isinstance(op, (tensor.Extract, tensor.Insert)):
+        first = 1 if isinstance(op, tensor.Extract) else 2
+        return use.index >= first and symbol_of(shape_of(op.operand(first - 1))[use.index - first]) in along
+    if not isinstance(op, tensor.SliceOp) or use.index < op.leading:
+        return False
+    shape = shape_of(op.operand(op.leading - 1))
+    s, v = op.slice, use.value
+    if any(n is v for n in (*s.sizes, *s.strides)):
+        return False
+    return all(symbol_of(n) in along for o, n in zip(s.offsets, shape) if o is v)
 
 
 @plain()
