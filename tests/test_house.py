@@ -91,6 +91,7 @@ ROOMS: dict[str, Rooms] = {
     ),
     "tracebuf.ops": Rooms(("memory", frozenset({"control", "scalars"}), "arrays", "")),
     "tracebuf.analysis": Rooms(("one_shot", "cost", "modules"), beside={"flow": frozenset()}),
+    "tracebuf.dask": Rooms((), beside={"rewrites": frozenset({""})}, free=frozenset({""})),
     "tracebuf.deallocate": Rooms(("", "general")),
     "tracebuf.optimize": Rooms((frozenset({"tensors", "buffers", "mlir", "memrefs"}),)),
     "tracebuf.backend": Rooms(

@@ -112,11 +112,16 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     what `measure` counts by line   measuring/recorder.py, lines.py; of bufferized functions that a plain one calls:
                                     within.py; with Python's objects: whole.py, tally.py;
                                     tests/tools/test_measure_lines.py, tests/tools/test_line_peaks.py
-    which axes may be cut, halos    `f.cut`: dask/flow.py, by op: rules.py; said by cut.py; tests/dask/test_cut.py
-    a call on dask arrays           dask/calls.py; its tasks: graph.py, tasks.py, worker.py; loops carry: carried.py;
-                                    what reductions begin with: starts.py; files by their names: files.py; argmax along
-                                    an axis that is cut: extremes.py; tests/dask/test_distribute.py,
-                                    tests/dask/test_carried.py, tests/dask/test_places.py
+    which axes may be cut, halos    `f.cut`: dask/flow.py, by op: rules.py; said by cut.py; tests/dask/test_cut.py,
+                                    tests/dask/test_halos.py, tests/dask/test_rows.py, tests/dask/test_loops.py
+    a call on dask arrays           dask/calls.py; its tasks: graph.py, tasks.py, worker.py; files by their names:
+                                    files.py; tests/dask/test_distribute.py
+    a program made fit for chunks   dask/rewrites: what loops carry: carried.py; what reductions begin with: starts.py;
+                                    argmax along an axis that is cut: extremes.py; what is read at one place: picks.py;
+                                    stores far from the ends: stores.py, by a mask: masks.py; loops written out:
+                                    unroll.py;
+                                    tests/dask/test_carried.py, tests/dask/test_places.py, tests/dask/test_picks.py,
+                                    tests/dask/test_stores.py
     the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py
     a contract that is broken       explain/contracts.py, asked by `_specialize` of api.py; tests/call/test_contracts.py
     a buffer whose size comes late  it floats: optimize/buffers/assign_storage.py (`_placed`); at run time

@@ -123,3 +123,35 @@ def test_arrays_that_are_not_numpys_are_refused() -> None:
     masked = da.from_array(np.ma.masked_array(x, x > 5), chunks=4)
     with pytest.raises(UnsupportedError, match="a dask array of MaskedArray"):
         distribute(bufferize(lambda a: a.sum()))(masked)
+
+
+def parts_of_complex(z):
+    z.real -= z.real.mean()
+    z.imag *= 2
+    return z.sum(), (z * z.conj()).real.mean(axis=0), z.imag[1:] - z.imag[:-1], np.abs(z).max()
+
+
+def test_real_and_imaginary_parts_in_several_stages() -> None:
+    """The text of a stage has sizes of `?`, as which both are read."""
+    z = np.random.default_rng(3).normal(size=(12, 7, 2)).view(complex)[..., 0]
+    lazy = da.from_array(z.copy(), chunks=(5, 4))
+    found = dask.compute(*distribute(bufferize(parts_of_complex))(lazy), lazy, scheduler="sync")
+    for a, b in zip(found, (*parts_of_complex(z), z)):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+
+
+def overwritten(x):
+    y = x * 1
+    y[2:] = 0.1 * x[2:]
+    y[:] = x * 1.5
+    return y, x[-3:] * 2
+
+
+def test_chunks_shorter_than_a_part_that_is_taken_of_them() -> None:
+    """Nothing that is read needs neighbours, but the parts have to be in each chunk."""
+    x = np.random.default_rng(3).normal(size=26)
+    lazy = da.from_array(x, chunks=((5, 2, 7, 1, 5, 1, 5),))
+    for a, b in zip(dask.compute(*distribute(bufferize(overwritten))(lazy), scheduler="sync"), overwritten(x)):
+        np.testing.assert_array_equal(a, b)
+    doubled = distribute(bufferize(lambda x: x * 2))(lazy)
+    assert doubled.chunks == lazy.chunks

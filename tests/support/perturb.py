@@ -15,7 +15,7 @@ from tracebuf.dask.cut import Cut, Pair
 TRIES = 3
 """With how many fillings of the arrays a rim is looked for."""
 
-MOST = 24
+MOST = 48
 """The longest axis of which all places are tried."""
 
 
@@ -30,7 +30,7 @@ def check_cut(f: Any, args: Sequence[Any], seed: int = 0, rims: bool = True) -> 
         given = [filled(a, rng) if attempt else copy.deepcopy(a) for a in args]
         before = outputs(f.__wrapped__, given, found)
         for n, (name, arg) in enumerate(zip(names, given)):
-            if not isinstance(arg, np.ndarray) or arg.dtype.kind not in "fcb" or name not in found.arguments:
+            if not isinstance(arg, np.ndarray) or arg.dtype.kind not in "fcbiu" or name not in found.arguments:
                 continue
             for place in places(arg.shape, attempt):
                 changed = [copy.deepcopy(a) for a in given]
@@ -52,6 +52,38 @@ def check_cut(f: Any, args: Sequence[Any], seed: int = 0, rims: bool = True) -> 
                 offsets = seen.get((pair.output, pair.argument, k), set())
                 assert at_rims <= offsets | {0}, f"{pair.output} of {pair.argument}, axis {k}: {axis}, seen {offsets}"
     return found
+
+
+def check_margins(f: Any, args: Sequence[Any], seed: int = 0) -> Cut:
+    """The cut of a call, after it has been checked that between the margins of each axis of an output places are alike:
+    of arguments that are the same all along it so is the output."""
+    found: Cut = f.cut(*args)
+    names = list(f.__wrapped__.__code__.co_varnames[: f.__wrapped__.__code__.co_argcount])
+    numbers = {n: a for n, a in zip(names, args) if isinstance(a, int)}
+    rng = np.random.default_rng(seed)
+    given = [filled(a, rng) for a in args]
+    others = {p.output for p in found.pairs if any(a.kind in ("reduced", "whole") for a in p.axes)}
+    for group in (found.results, found.stored):
+        for output, axes in group.items():
+            for k, axis in enumerate(axes):
+                if axis.kind == "whole" or axis.by_place or output in others:
+                    continue
+                alike = [along(found.pair(output, name), k, a) for name, a in zip(names, given)]
+                made = np.moveaxis(outputs(f.__wrapped__, alike, found)[output], k, 0)
+                low, high = (value(m, numbers) for m in axis.margin)
+                inside = made[low : len(made) - high]
+                where = f"{output}, axis {k}: margins {low}, {high}"
+                for row in inside[1:]:
+                    np.testing.assert_allclose(row, inside[0], rtol=1e-9, atol=1e-12, err_msg=where)
+    return found
+
+
+def along(pair: Pair | None, axis: int, a: Any) -> Any:
+    """An argument that is the same all along the axes that lie along an output's axis."""
+    for k, other_axis in enumerate(pair.along if pair is not None else ()):
+        if other_axis == axis:
+            a = np.broadcast_to(a.take([0], k), a.shape).copy()
+    return a
 
 
 def note(
@@ -120,8 +152,10 @@ def places(shape: tuple[int, ...], attempt: int) -> list[tuple[int, ...]]:
 
 def filled(a: Any, rng: np.random.Generator) -> Any:
     """An array like another one, of other numbers."""
-    if not isinstance(a, np.ndarray) or a.dtype.kind not in "fc":
+    if not isinstance(a, np.ndarray):
         return copy.deepcopy(a)
+    if a.dtype.kind not in "fc":
+        return rng.permutation(a.ravel()).reshape(a.shape)
     new = np.empty_like(a)
     new[...] = rng.permutation(a.ravel()).reshape(a.shape) * rng.uniform(0.5, 1.5, a.shape)
     return new
@@ -130,4 +164,4 @@ def filled(a: Any, rng: np.random.Generator) -> Any:
 def other(x: Any, rng: np.random.Generator) -> Any:
     if isinstance(x, np.bool_):
         return not x
-    return x * 2 + 1 if x.dtype.kind in "iu" else x + 1 + rng.random()
+    return x ^ x.dtype.type(rng.integers(1, 4)) if x.dtype.kind in "iu" else x + 1 + rng.random()

@@ -4,9 +4,10 @@
     tracebuf.dask.distribute(step)(u, v, dt)   # the same call on dask arrays
 
 `reach` is the lattice, `rules` what each op reads, `flow` the analysis of a tensor program, `program` what a call's
-program is to it, `cut` its answer in words. `split` makes stages of a program, `grid` lays out their windows, `tiles`
-the parts of these that stay in the cache, `graph` builds the tasks that `worker` runs, `model` says how many steps are
-run between exchanges, `memory` what a chunk takes, `files` takes arrays in files to workers; `calls` is the door.
+program is to it, `cut` its answer in words. `rewrites` make of a program one that can be cut, `split` makes stages of
+it, `grid` lays out their windows, `tiles` the parts of these that stay in the cache, `graph` builds the tasks that
+`worker` runs, `model` says how many steps are run between exchanges, `memory` what a chunk takes, `files` takes arrays
+in files to workers; `calls` is the door.
 May import: every room, but not `api`. dask itself is imported when something is distributed.
 """
 

@@ -16,17 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.dask.carried import carried_apart
-from tracebuf.dask.extremes import reduced_apart
 from tracebuf.dask.files import Mapped, file_of, in_parts
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten, dtype_of
 from tracebuf.dask.grid import Grid, needs_of
 from tracebuf.dask.memory import chunk_bytes, small_sizes
 from tracebuf.dask.program import Program, guards_hold, program_of, with_constants
+from tracebuf.dask.rewrites.carried import carried_apart
+from tracebuf.dask.rewrites.extremes import reduced_apart
+from tracebuf.dask.rewrites.masks import selected_apart
+from tracebuf.dask.rewrites.picks import picked_apart
+from tracebuf.dask.rewrites.starts import begun_apart
+from tracebuf.dask.rewrites.stores import stored_apart
+from tracebuf.dask.rewrites.unroll import unrolled
 from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
-from tracebuf.dask.starts import begun_apart
-from tracebuf.dask.unroll import unrolled
 from tracebuf.dask.worker import checked
 from tracebuf.errors import TracebufError, TracebufWarning, UnsupportedError, render
 from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
@@ -266,7 +269,9 @@ class Distributed:
                 return
             except Uncut as reason:
                 written = unrolled(self.program, self.env, cut) or begun_apart(self.program, cut)
-                written = written or reduced_apart(self.program, cut)
+                written = written or reduced_apart(self.program, cut) or selected_apart(self.program, cut)
+                written = written or picked_apart(self.program, self.env, cut, reason.loc)
+                written = written or stored_apart(self.program, cut, reason.loc if reason.reason else None)
                 if written is not None:
                     self.program = written
                     continue

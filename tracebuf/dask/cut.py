@@ -14,10 +14,13 @@ from tracebuf import stages
 from tracebuf.dask.flow import is_along_nothing
 from tracebuf.dask.program import Program, program_of, with_constants
 from tracebuf.dask.reach import Margin, Reach, State, Why, greater, hull
+from tracebuf.dask.rewrites.extremes import reduced_apart
+from tracebuf.dask.rewrites.masks import selected_apart
+from tracebuf.dask.split import COUNTS, loops_that_count
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, evaluate, sub, symbols, to_python
+from tracebuf.ir.dims import Dim, Sym, constant_part, dim_max, evaluate, sub, symbols, to_python
 from tracebuf.ir.types import ShapedType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control import scf
@@ -34,7 +37,8 @@ class AxisCut:
     (numbers, or formulas of integer arguments as text); "reduced": parts are combined `by` a ufunc (with `low` and
     `high` where other outputs have a halo); "whole": not.
     `around`: places are counted around the end. `margin`: how many places at either end the function itself treats in
-    another way. `line` and `access` say what decides.
+    another way. `by_place`: elements also depend on how far along the axis they are (`np.arange`, `np.tril`), so that a
+    part has to be told where it begins. `line` and `access` say what decides.
     """
 
     kind: Kind
@@ -47,8 +51,13 @@ class AxisCut:
     access: str = ""
     bounds: tuple[Dim, Dim] = (0, 0)
     """`low` and `high` as symbolic sizes."""
+    by_place: bool = False
 
     def __str__(self) -> str:
+        return f"{self.read()}, by place" if self.by_place else self.read()
+
+    def read(self) -> str:
+        """What is read along the axis, in words."""
         halo = f"halo ({self.low}, {self.high}){' around the end' if self.around else ''}"
         if self.kind == "reduced":
             return f"{halo}, reduced by {self.by}" if (self.low, self.high) != (0, 0) else f"reduced by {self.by}"
@@ -60,6 +69,8 @@ class AxisCut:
             found |= {"low": self.low, "high": self.high, "around": self.around}
         if self.kind == "reduced":
             found["by"] = self.by
+        if self.by_place:
+            found["by_place"] = True
         if self.margin != (0, 0):
             found["margin"] = list(self.margin)
         return found
@@ -128,10 +139,10 @@ class Cut:
 
 def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
     """The cut of a call; UnsupportedError where no axis of any argument may be cut."""
-    program = program_of(f, args, kwargs)
+    program = traced(f, args, kwargs)
     found = cut_of(program)
     constant = with_constants(f, args, kwargs) if has_ints(program) else None
-    exact = program if constant is None else program_of(constant, args, kwargs)
+    exact = program if constant is None else traced(constant, args, kwargs)
     if has_counts(program) and not has_specs(args, kwargs):
         exact = replace(exact, known=exact.env)
     if exact is not program:
@@ -145,6 +156,14 @@ def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
             location=line_of(program, first),
         )
     return found
+
+
+def traced(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
+    """The program of a call, of whose parts each knows where it begins."""
+    program = program_of(f, args, kwargs)
+    lengths = program.lengths()
+    program = reduced_apart(program, lengths) or program
+    return replace(selected_apart(program, lengths) or program, cut=lengths)
 
 
 def has_ints(program: Program) -> bool:
@@ -211,6 +230,10 @@ def line_of(program: Program, axis: AxisCut) -> Location:
 def cut_of(program: Program) -> Cut:
     """What the analysis of a program says."""
     names, args = program.names, program.func.args
+    counts = {
+        s: Why(COUNTS, loc) for op in program.func.block.ops
+        for syms, loc in loops_that_count(op, program.flow, program.lengths()) for s in syms
+    }  # fmt: skip
     pairs: list[Pair] = []
     results: dict[str, tuple[AxisCut, ...]] = {}
     stored: dict[str, tuple[AxisCut, ...]] = {}
@@ -218,16 +241,23 @@ def cut_of(program: Program) -> Cut:
         if not values:  # a constant
             results[name] = ()
             continue
-        state, shape = program.state(*values), sizes(values[0])
+        shape = sizes(values[0])
+        state, placed = without_places(program, program.state(*values), shape)
+        margins = [replace(m, whole=m.whole or reason_of(n, counts)) for m, n in zip(state.margins, shape)]
+        state = State(state.reaches, tuple(margins))
         begins = [begin_of(program, state, shape, axis) for axis in range(len(shape))]
         for n, reaches in state.reaches.items():
             if n < len(args) and sizes(args[n]):
-                cuts = [axis_cut(r, m, begins) for r, m in zip(reaches, margins_of(state, reaches))]
+                cuts = [
+                    told_places(axis_cut(with_reason(r, size, counts), m, begins), r, symbols(size) & placed)
+                    for r, m, size in zip(reaches, margins_of(state, reaches), sizes(args[n]))
+                ]
                 along = tuple(r.near[0].axis if r.near and c.kind in ("independent", "halo") else None
                               for r, c in zip(reaches, cuts))  # fmt: skip
                 places = tuple(0 if a is None else begins[a] for a in along)
                 pairs.append(Pair(name, names[n], tuple(cuts), along, places))
-        axes = tuple(output_axis(program, state, axis, pairs, name) for axis in range(len(shape)))
+        axes = tuple(output_axis(program, state, shape, axis, pairs, name) for axis in range(len(shape)))
+        axes = tuple(replace(a, by_place=a.kind != "whole" and bool(symbols(n) & placed)) for a, n in zip(axes, shape))
         (stored if is_stored else results)[name] = axes
     arguments = {}
     for n, v in enumerate(args):
@@ -239,6 +269,36 @@ def cut_of(program: Program) -> Cut:
 
 def sizes(v: Value) -> tuple[Dim, ...]:
     return v.type.shape if isinstance(v.type, ShapedType) else ()
+
+
+def without_places(program: Program, state: State, shape: Sequence[Dim]) -> tuple[State, frozenset[Sym]]:
+    """A state without what is read of places, and the lengths of the axes along which elements depend on theirs."""
+    margins, placed = list(state.margins), set[Sym]()
+    numbers = {n: size for size, (_, n) in program.flow.counting.items()}
+    for n, size in numbers.items():
+        for reach in state.reaches.get(n, ()):
+            if reach.whole is not None:
+                margins = [replace(m, whole=m.whole or reach.whole) if symbols(d) & symbols(size) else m
+                           for m, d in zip(margins, shape)]  # fmt: skip
+            elif reach.near or reach.reduced:
+                placed |= symbols(size)
+    reaches = {n: axes for n, axes in state.reaches.items() if n not in numbers}
+    return State(reaches, tuple(margins)), frozenset(placed)
+
+
+def reason_of(size: Dim, reasons: Mapping[Sym, Why]) -> Why | None:
+    """Why axes of a size are not cut, whatever is read of them."""
+    return next((reasons[s] for s in symbols(size) if s in reasons), None)
+
+
+def with_reason(reach: Reach, size: Dim, reasons: Mapping[Sym, Why]) -> Reach:
+    """A reach into an axis of a size that is not cut."""
+    return replace(reach, whole=reach.whole or reason_of(size, reasons)) if not reach.is_nothing else reach
+
+
+def told_places(axis: AxisCut, reach: Reach, placed: frozenset[Sym]) -> AxisCut:
+    """What is said of an axis that is read, with whether it is by place."""
+    return replace(axis, by_place=axis.kind != "whole" and not reach.is_nothing and bool(placed))
 
 
 def margins_of(state: State, reaches: Sequence[Reach]) -> list[Margin]:
@@ -301,25 +361,34 @@ def axis_cut(reach: Reach, margin: Margin, begins: Sequence[int]) -> AxisCut:
 
 
 def dim_or_0(d: Dim) -> Dim:
-    return max(d, 0) if isinstance(d, int) else d
+    """How far is read; formulas of how often a loop runs that begin below zero (`n - 1`) end there."""
+    return max(d, 0) if isinstance(d, int) else dim_max(d, 0) if constant_part(d) < 0 else d
 
 
 def shown(d: Dim) -> int | str:
     return d if isinstance(d, int) else to_python(d, lambda s: s.name)
 
 
-def output_axis(program: Program, state: State, axis: int, pairs: Sequence[Pair], name: str) -> AxisCut:
-    """One axis of an output: cut as long as no argument's axis along it is whole."""
+def output_axis(
+    program: Program, state: State, shape: Sequence[Dim], axis: int, pairs: Sequence[Pair], name: str
+) -> AxisCut:
+    """One axis of an output: cut as long as no argument's axis along it, or of its length, is whole."""
     margin = state.margins[axis] if state.margins else Margin()
     if margin.whole is not None:
         return AxisCut("whole", line=margin.whole.loc.line, access=margin.whole.text)
     ends = shown(margin.low), shown(margin.high)
+    whole: AxisCut | None = None
     for n, reaches in state.reaches.items():
         mine = next((p for p in pairs if p.output == name and p.argument == name_of(program, n)), None)
-        for k, r in enumerate(reaches):
-            if mine is not None and mine.axes[k].kind == "whole" and any(x.axis == axis for x in r.near):
-                return mine.axes[k]
-    return AxisCut("independent", margin=ends, access="")
+        for k, r in enumerate(reaches if mine is not None else ()):
+            assert mine is not None
+            lies = any(x.axis == axis for x in r.near)
+            if mine.axes[k].kind == "whole":
+                if lies:
+                    return mine.axes[k]
+                if symbols(shape[axis]) & symbols(sizes(program.func.args[n])[k]):
+                    whole = mine.axes[k]  # parts of the one are none of the other
+    return whole or AxisCut("independent", margin=ends, access="")
 
 
 def name_of(program: Program, n: int) -> str:
@@ -345,7 +414,8 @@ def merged(cuts: Sequence[AxisCut]) -> AxisCut:
     around = any(c.around for c in near)
     ends = shown(low), shown(high)
     by = " and ".join(dict.fromkeys(o for c in read for o in c.by.split(" and ") if o))
-    return AxisCut(worst.kind, *ends, by, around, first.margin, decides.line, decides.access, (low, high))
+    placed = any(c.by_place for c in read)
+    return AxisCut(worst.kind, *ends, by, around, first.margin, decides.line, decides.access, (low, high), placed)
 
 
 def widest(found: Sequence[Dim]) -> Dim:

@@ -92,6 +92,8 @@ class Flow:
         self.sizes: dict[Value, Dim] = {v: substitute(s.expr, same) for v, s in named.items()}
         self.bound = frozenset(bound)
         self.trips: list[Trips] = []
+        self.conditions: list[Reaches] = []
+        """What conditions around read, and how often loops around run."""
         self.once: dict[Op, tuple[list[int], list[State]]] = {}
         """Of each loop: the numbers of its carried values, as if they were arguments, and what one iteration makes."""
         self.walked: dict[Op, set[Dim]] = {}
@@ -126,10 +128,12 @@ class Flow:
         return begin, end
 
     def moves(self, source: Value, places: Sequence[Dim | None]) -> bool:
-        """Whether a value depends, as a number, on the counter of a loop that decides about these places."""
+        """Whether a value, or whether it is stored, depends as a number on the counter of a loop that decides about
+        these places."""
         counters = {s for p in places if p is not None for s in symbols(p)}
-        reaches = self.state(source).reaches
-        return any(t.number in reaches for t in self.trips if t.counter in counters)
+        read = {n for reaches in (self.state(source).reaches, *self.conditions) for n in reaches}
+        several = {s for s in counters if sum(p is not None and s in symbols(p) for p in places) > 1}
+        return any(t.counter in several or t.number in read for t in self.trips if t.counter in counters)
 
     def numbered(self, size: Dim) -> Value | None:
         """What stands for the places 0, 1... of an axis of a size, where chunks know theirs."""
@@ -238,6 +242,9 @@ class Flow:
             reaches = join_reaches(reaches, composed)
             for axis, m in enumerate(margins_through(outer, inner.margins, shape, shape_of(operand))):
                 margins[axis] = join_margin(margins[axis], m)
+        for t in self.trips:
+            if any(t.counter in symbols(n) for n in shape):  # how long it is says the number
+                reaches = join_reaches(reaches, {t.number: ()})
         return State(reaches, tuple(margins))
 
     def turned(self, found: Reaches, outer: Sequence[Reach], inner: Reaches, sizes: Sequence[Dim], op: Op) -> Reaches:
@@ -300,10 +307,12 @@ class Flow:
         condition = self.state(op.operand(0))
         taken = self.decided(op.operand(0))
         ends = []
+        self.conditions.append({} if taken is not None else condition.reaches)
         for region in op.regions if taken is None else op.regions[1 - taken : 2 - taken]:
             if region.blocks:
                 self.run(region.block)
                 ends.append([self.state(v) for v in region.block.terminator.operands])
+        self.conditions.pop()
         for k, result in enumerate(op.results):
             found = State(condition.reaches, (Margin(),) * rank_of(result))
             for end in ends:
@@ -340,6 +349,7 @@ class Flow:
             bounds = join_reaches(bounds, self.state(v).reaches)
         self.sizes[op.body.args[0]] = counter.expr
         self.trips.append(trips)
+        self.conditions.append(bounds)
         held = self.held(op, trips, step)
         for k, whole in held.items():
             old = self.states[op.args[k]]
@@ -347,6 +357,7 @@ class Flow:
         self.run(op.body)
         once = [self.out_of_loop(self.state(u.value), trips) for u in op.passed]
         self.trips.pop()
+        self.conditions.pop()
         self.once[op] = numbers, once
         shapes = [shape_of(a) for a in op.args]
 

@@ -156,7 +156,8 @@ class Graph:
         owned = self.owned(stage, halos)
         program: worker.StageProgram | worker.FunctionProgram
         if text is None:
-            text = Builder(self.program, stage, self.cut, owned).text()
+            around = frozenset(s for s, h in halos.items() if h.around and len(self.grids[s].ends) > 1)
+            text = Builder(self.program, stage, self.cut, owned, around).text()
         found = None if self.cut else self.by_function(stage, text, owned)
         if found is not None:
             program = found

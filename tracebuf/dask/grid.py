@@ -18,7 +18,7 @@ from tracebuf.dask.rules import iteration_of
 from tracebuf.dask.split import Stage, Uncut, delta_of, is_cheap, symbol_of
 from tracebuf.frozen import cached_property, frozen, plain
 from tracebuf.ir.core import Op, Value
-from tracebuf.ir.dims import Dim, Sym, symbols
+from tracebuf.ir.dims import Dim, Sym, sub, symbols
 from tracebuf.location import UNKNOWN
 from tracebuf.ops.arrays import tensor
 from tracebuf.ops.control import scf
@@ -91,7 +91,7 @@ def needs_of(program: Program, stage: Stage, cut: frozenset[Sym], begins: Begins
     for s, halo in found.halos.items():
         if halo.around:
             check_around(s, targets, stage)
-            if any(s in symbols(d) for d in flow.counting):
+            if any(s in symbols(d) and d != s.expr for d in flow.counting):
                 raise Uncut({s}, UNKNOWN, "the value depends on the place, and it is read around the end")
     return found
 
@@ -106,8 +106,17 @@ def check_constants(flow: Flow, stage: Stage, cut: frozenset[Sym]) -> None:
                 taken = set[Sym]().union(*(symbols(n) for n in shape_of(v))) & cut
                 left = [n for r in op.results for n in shape_of(r)]
                 lost = taken - {symbol_of(n) for n in left}
-                if lost and v in flow.states and not flow.state(v).reaches:
-                    raise Uncut(lost, op.loc, "a part of an array that hangs on its size")
+                if lost and v in flow.states and not flow.state(v).reaches and not is_alike(op, flow.state(v)):
+                    odd = next((n for n in [*left, *shape_of(v)] if symbols(n) & lost and symbol_of(n) is None), None)
+                    other = f"an array of {odd} places: only lengths that differ by a number alone are cut alike"
+                    text = "a part of an array that the function makes itself" if odd is None else other
+                    raise Uncut(lost, op.loc, text)
+
+
+def is_alike(op: Op, state: State) -> bool:
+    """Whether what is taken out of an array of the function's own is what a chunk takes: a part of one whose borders
+    alone are other than the rest."""
+    return isinstance(op, (tensor.ExtractSlice, tensor.Extract)) and all(m.whole is None for m in state.margins)
 
 
 def folds_target(flow: Flow, op: Op) -> Target:
@@ -140,7 +149,7 @@ def one_target(
             if s not in cut:
                 if syms := set(symbols(size) & cut):
                     raise Uncut(syms, UNKNOWN, "a size is no symbol and a constant")
-                check_places(reach, t, cut)
+                check_places(reach, size, t, cut)
                 continue
             assert s is not None
             here = (begins.get(v) or (0,) * len(reaches))[k] if v is not None else 0
@@ -196,9 +205,11 @@ def one_target(
         found.begins[t.value] = tuple(places)
 
 
-def check_places(reach: Reach, t: Target, cut: frozenset[Sym]) -> None:
+def check_places(reach: Reach, size: Dim, t: Target, cut: frozenset[Sym]) -> None:
     """Uncut where an axis that is not cut is read place by place along one that is: a chunk does not know where in the
-    array its places are."""
+    array its places are. What has few places and is stored to as many at a border is in each window's own."""
+    if isinstance(size, int) and all(isinstance(sub(n.end, n.begin), int) for n in reach.near):
+        return
     near = hull(reach.near)
     if near is None or isinstance(near, Why) or reach.whole is not None:
         return

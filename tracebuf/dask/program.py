@@ -44,10 +44,12 @@ class Program:
     """Sizes in terms of those that they equal, but for a constant."""
     known: Mapping[Sym, int] = field(default_factory=dict)
     """The sizes of the call, where these say how often loops run along no axis of what they make."""
+    cut: frozenset[Sym] = frozenset()
+    """The sizes of axes along which parts know where they begin."""
 
     @cached_property
     def flow(self) -> Flow:
-        flow = Flow(self.func, same=self.same, bound=self.traced.bindings, known=self.known)
+        flow = Flow(self.func, same=self.same, bound=self.traced.bindings, known=self.known, cut=self.cut)
         flow.run(self.func.block)
         return flow
 
@@ -111,15 +113,45 @@ class Program:
         found = [(name, values, False) for name, values in zip(names, results)]
         return found + [(self.names[n], [v], True) for n, v in self.stored.items()]
 
+    def lengths(self) -> frozenset[Sym]:
+        """The sizes of all axes of the arguments."""
+        shapes = [v.type.shape for v in self.func.args if isinstance(v.type, TensorType)]
+        return frozenset(s for shape in shapes for n in shape for s in symbols(n))
+
     def fits(self, env: Mapping[Sym, int], s: Sym, size: int) -> bool:
-        """Whether what tracing assumed of sizes is so where one of them is another."""
+        """Whether what tracing assumed of sizes is so where one of them is another, and parts of arrays are in them
+        (sizes are taken to be two at least, so that no guard says it of `x[2:]`)."""
         env = {**env, s: size}
         env |= {other: evaluate(d, env) for other, d in self.same.items()}
-        return guards_hold(self.traced.guards, env)
+        return guards_hold(self.traced.guards, env) and all(
+            holds(*(evaluate(d, env) for d in part)) for part in self.parts
+            if all(symbols(d) <= env.keys() for d in part)
+        )  # fmt: skip
+
+    @cached_property
+    def parts(self) -> list[tuple[Dim, Dim, Dim, Dim]]:
+        """Of each part of an axis that is taken or stored to, its first place, how many it has and how far these are
+        from one another; and the axis's length."""
+        found: dict[tuple[Dim, Dim, Dim, Dim], None] = {}
+        for op in self.func.walk():
+            if isinstance(op, (tensor.ExtractSlice, tensor.InsertSlice)):
+                view = op.result if isinstance(op, tensor.ExtractSlice) else op.operand(0)
+                for d, n in enumerate(op.operand(op.leading - 1).tensor_type.shape):
+                    first, step = self.flow.size(op.slice.offsets[d]), op.slice.strides[d]
+                    many = view.tensor_type.shape[op.slice.dims.index(d)] if d in op.slice.dims else 1
+                    if first is not None and isinstance(step, int):
+                        found[first, many, step, n] = None
+        return list(found)
 
     def state(self, *values: Value) -> State:
         """What is known of a value, or of what is one of several."""
         return functools.reduce(join, map(self.flow.state, values))
+
+
+def holds(first: int, many: int, step: int, n: int) -> bool:
+    """Whether a part of an axis is in it."""
+    last = first + (many - 1) * step
+    return many == 0 or (many > 0 and min(first, last) >= 0 and max(first, last) < n)
 
 
 def program_of(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:

@@ -244,12 +244,29 @@ def _composed(outer: Reach, near: Near) -> Reach:
         piece = _piece(o, near)
         if piece is not None:
             pieces = join_pieces(pieces, (piece,))
-    at = None
+    at, whole = None, outer.whole
     if (o_at := outer.at) is not None and sign(sub(o_at[1], near.begin)) != -1 and (
         sign(sub(near.end, o_at[0])) in (1, None)
     ):  # fmt: skip
         at = add(o_at[0], near.low), add(o_at[1], near.high)
-    return Reach(pieces, at, outer.at_why if at is not None else None, outer.reduced, outer.whole)
+        if near.around and (at := turned(*at, near.end)) is None:
+            reason = outer.at_why or near.low_why
+            whole = whole or Why(f"{reason.text}, of what is read around the end", reason.loc)
+    return Reach(pieces, at, outer.at_why if at is not None else None, outer.reduced, whole)
+
+
+def turned(first: Dim, last: Dim, size: Dim) -> tuple[Dim, Dim] | None:
+    """Places of an axis of a size, where some are counted around the end: those that they are; None where that is
+    unknown, or only some of them are around."""
+    by = set()
+    for place in (first, last):
+        if isinstance(place, int):
+            by.add(size if place < 0 else 0)
+        elif isinstance(behind := sub(place, size), int):
+            by.add(neg(size) if behind >= 0 else 0)
+        else:
+            return None
+    return (add(first, turn), add(last, turn)) if len(by) == 1 and (turn := by.pop()) is not None else None
 
 
 def _piece(o: Near, i: Near) -> Near | None:

@@ -20,7 +20,7 @@ from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.arrays.recast import Recast
 from tracebuf.ops.control.structure import Index, Spec
 from tracebuf.ops.scalars import arith, complex
-from tracebuf.running.host import ExtremeLoop, MedianLoop, SortLoop
+from tracebuf.running.host import CoreLoop, ExtremeLoop, MedianLoop, QuantileLoop, SortLoop
 
 NAMES: dict[type[Op], str] = {
     arith.AddF: "add", arith.AddI: "add", complex.Add: "add", arith.MulI: "multiply", arith.MulF: "multiply",
@@ -58,7 +58,8 @@ class Offsets(Protocol):
         ...
 
     def moves(self, source: Value, places: Sequence[Dim | None]) -> bool:
-        """Whether a value depends, as a number, on the counter of a loop that decides about these places."""
+        """Whether a value, or whether it is stored, depends as a number on the counter of a loop that decides about
+        these places."""
         ...
 
     def numbered(self, size: Dim) -> Value | None:
@@ -77,8 +78,10 @@ def near(axis: int, by: Dim, reason: Why, size: Dim, begin: Dim = 0, end: Dim | 
 
 def reads_of(op: Op, offsets: Offsets) -> list[Reads]:
     """What each result of an op without control flow reads."""
-    if isinstance(op, HostCall) and isinstance(op.loop, (SortLoop, MedianLoop, ExtremeLoop)) and len(op.results) == 1:
+    if isinstance(op, HostCall) and isinstance(op.loop, ROWS) and len(op.results) == 1:
         return by_row(op)
+    if isinstance(op, HostCall) and isinstance(op.loop, CoreLoop):
+        return by_core(op, op.loop)
     if isinstance(op, linalg.DestinationOp) and op.results:
         spec = op.spec([v.type for v in op.operands])
         if spec is not None and not isinstance(op, linalg.Generic) or isinstance(op, linalg.Generic):
@@ -120,13 +123,44 @@ def reads_of(op: Op, offsets: Offsets) -> list[Reads]:
     return whole(op)
 
 
+ROWS = (SortLoop, MedianLoop, QuantileLoop, ExtremeLoop)
+
+
 def by_row(op: HostCall) -> list[Reads]:
-    """A sort, a median, the place of an extreme: along the last axis, of each row by itself."""
+    """A sort, a median, quantiles, the place of an extreme: along the last axis, of each row by itself."""
     source, rank = sizes_of(op.operand(0)), rank_of(op.result)
     reason = why(op, f"{getattr(op.callee, 'name', op.callee)} takes whole rows")
-    row = [near(d, 0, why(op, "row by row"), n) for d, n in enumerate(source[:-1])]
-    margins = [Margin(whole=reason) if d == len(row) else Margin() for d in range(rank)]
+    first = 1 if isinstance(op.loop, QuantileLoop) and op.loop.several else 0
+    row = [near(d + first, 0, why(op, "row by row"), n) for d, n in enumerate(source[:-1])]
+    margins = [Margin(whole=reason) if d == len(row) + first else Margin() for d in range(rank)]
     return [Reads(((0, (*row, whole_of(reason))),), tuple(margins))]
+
+
+def by_core(op: HostCall, loop: CoreLoop) -> list[Reads]:
+    """A generalised ufunc (np.linalg.solve, np.fft.fft): along the axes before those that its signature names, each
+    matrix or row by itself."""
+    reason = why(op, f"{getattr(op.callee, 'name', op.callee)} takes whole matrices and rows")
+    found = []
+    n_ins = len(op.uses) - len(op.results)
+    for number, result in enumerate(op.results):
+        rank = rank_of(result)
+        outer = sizes_of(result)[: rank - len(loop.cores[n_ins + number])]
+        of = []
+        for k in range(n_ins):
+            sizes, reaches = sizes_of(op.operand(k)), []
+            before = len(sizes) - len(loop.cores[k])
+            for d, n in enumerate(sizes):
+                axis = len(outer) - before + d
+                if d >= before:
+                    reaches.append(whole_of(reason))
+                elif n == 1 != outer[axis]:
+                    reaches.append(Reach(at=(0, 0), at_why=why(op, f"axis {d} has one element")))
+                else:
+                    reaches.append(near(axis, 0, why(op, "one by one"), n))
+            of.append((k, tuple(reaches)))
+        margins = tuple(Margin() if d < len(outer) else Margin(whole=reason) for d in range(rank))
+        found.append(Reads(tuple(of), margins))
+    return found
 
 
 def rank_of(v: Value) -> int:
@@ -176,6 +210,12 @@ def counted(op: linalg.DestinationOp, spec: Spec, offsets: Offsets) -> dict[int,
     return found
 
 
+def fixed(op: linalg.DestinationOp, spec: Spec) -> set[int]:
+    """The loops of a known number of iterations, whose index says nothing of where a chunk is."""
+    sizes = op.loop_dims() if isinstance(op, linalg.Generic) and spec.indexed else ()
+    return {d for d, size in enumerate(sizes) if isinstance(size, int)}
+
+
 def structured(op: linalg.DestinationOp, spec: Spec, offsets: Offsets) -> list[Reads]:
     """An op that is loops: what the yielded value needs of each operand, by its map."""
     found = []
@@ -187,7 +227,7 @@ def structured(op: linalg.DestinationOp, spec: Spec, offsets: Offsets) -> list[R
         by, folded = combiner(op, spec, out.index)
         needed, indexed, elements = needs(spec.body, yielded)
         numbers = indexed & known.keys()
-        indexed -= numbers
+        indexed -= numbers | fixed(op, spec)
         loops = {
             d: Why(f"reduced by {by}", op.loc) if kind == "reduction" and d not in axes else None
             for d, kind in enumerate(spec.iterators)
@@ -261,7 +301,7 @@ def iteration_of(op: Op, offsets: Offsets) -> tuple[Reads, tuple[Dim, ...]]:
             else:
                 reaches.append(near(d, 0, why(op, "element by element"), size))
         found.append((use.index, tuple(reaches)))
-    unknown = spec.indexed - known.keys()
+    unknown = spec.indexed - known.keys() - fixed(op, spec)
     margins = tuple(Margin(whole=reason if d in unknown else None) for d in range(len(spec.iterators)))
     return Reads(tuple(found), margins), tuple(sizes[d] for d in range(len(spec.iterators)))
 

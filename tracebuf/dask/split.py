@@ -7,6 +7,7 @@ that take no elements (constants, sizes, new arrays) are in each stage that need
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 
 from tracebuf.dask.flow import Flow, shape_of
@@ -15,7 +16,7 @@ from tracebuf.dask.rules import NAMES, folding
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import plain
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Mixed, Op, Value, happens_in
+from tracebuf.ir.core import Mixed, Op, Use, Value, happens_in
 from tracebuf.ir.dims import Dim, Sym, constant_part, sub, symbols
 from tracebuf.ir.func import Func
 from tracebuf.ir.print_generic import print_generic
@@ -61,7 +62,7 @@ class Stage:
     @property
     def stops(self) -> bool:
         """Whether the user's function raises in it, for some elements."""
-        return any(isinstance(o, (Check, Assert)) for op in self.ops for o in (op, *op.walk()))
+        return any(map(is_check, self.ops))
 
 
 def symbol_of(d: Dim) -> Sym | None:
@@ -194,10 +195,11 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
             home[op] = min((home[o] for o in users if o in home), default=home[op])
     stages: list[Stage] = []
     for level in sorted({*home.values(), 0}):
-        stage = Stage(len(stages))
-        stage.ops = [op for op, n in home.items() if n == level and op not in alone]
-        stage.folds = [f for op in stage.ops for f in folds.get(op, ())]
-        stages.append(stage)
+        mine = [op for op, n in home.items() if n == level and op not in alone]
+        for ops in checks_first(mine, cut):
+            stage = Stage(len(stages), ops)
+            stage.folds = [f for op in ops for f in folds.get(op, ())]
+            stages.append(stage)
         for op, n in home.items():
             if n == level and op in alone:
                 assert isinstance(op, scf.For)
@@ -212,6 +214,28 @@ def stages_of(program: Program, cut: frozenset[Sym]) -> list[Stage]:
             stage.outputs = list(stage.loop.results)
         stage.number = k
     return [s for s in stages if s.outputs or s.stops]
+
+
+def checks_first(ops: list[Op], cut: frozenset[Sym]) -> list[list[Op]]:
+    """The ops of a stage in one or two: what the function raises for numbers alone, with what these are computed by, is
+    a stage before the rest, so that all results can wait for it."""
+    wanted = {op for op in ops if is_check(op)}
+    for op in reversed(ops if wanted else ()):
+        if any(u.op in wanted or any(is_inside_of(u.op, w) for w in wanted) for r in op.results for u in r.uses):
+            wanted.add(op)
+    values = [v for op in wanted for o in (op, *op.walk()) for v in (*o.operands, *o.results)]
+    if len(wanted) in (0, len(ops)) or any(symbols(n) & cut for v in values for n in shape_of(v)):
+        return [ops]
+    return [[op for op in ops if op in wanted], [op for op in ops if op not in wanted]]
+
+
+def is_check(op: Op) -> bool:
+    return any(isinstance(o, (Check, Assert)) for o in (op, *op.walk()))
+
+
+def is_inside_of(op: Op, outer: Op) -> bool:
+    """Whether an op is in a region of another one."""
+    return any(o is op for o in outer.walk())
 
 
 def check_axes(func: Func, cut: frozenset[Sym]) -> None:
@@ -263,7 +287,10 @@ def exchanges(op: scf.For, flow: Flow, cut: frozenset[Sym]) -> bool:
 
 def check_numbers(op: Op, flow: Flow, cut: frozenset[Sym]) -> None:
     """Uncut where the size of an axis that is cut is taken as a number by an op inside of another one, out of what is
-    computed there."""
+    computed there, or where a loop along such an axis takes its counter for more than places of it: a chunk counts from
+    its own beginning."""
+    for syms, loc in loops_that_count(op, flow, cut):
+        raise Uncut(set(syms), loc, COUNTS)
     for inner in op.walk():
         if isinstance(inner, NUMERIC):
             for v in inner.operands:
@@ -271,6 +298,63 @@ def check_numbers(op: Op, flow: Flow, cut: frozenset[Sym]) -> None:
                     size = flow.size(v)
                     if size is not None and symbols(size) & cut:
                         raise Uncut(set(symbols(size) & cut), inner.loc, "a size is computed with inside of a loop")
+
+
+COUNTS = "the counter of the loop is more than a place of the axis"
+
+
+def loops_that_count(op: Op, flow: Flow, cut: frozenset[Sym]) -> Iterator[tuple[frozenset[Sym], Location]]:
+    """The loops of an op along axes of lengths of `cut` that take their counters for more than places, or run another
+    way than from a constant to the axis's end but for one: the lengths, and where."""
+    for loop in (op, *op.walk()):
+        if isinstance(loop, scf.For) and (along := lengths_of(loop, flow) & cut):
+            bounds = [flow.size(v) for v in loop.operands[:2]]
+            odd = any(d is not None and symbols(d) & along and symbol_of(d) is None for d in bounds)
+            user = loop if odd else counted_by(loop, along, flow)
+            if user is not None:
+                yield along, user.loc
+
+
+def lengths_of(loop: scf.For, flow: Flow) -> frozenset[Sym]:
+    """The sizes that say where a loop begins and ends."""
+    found = [flow.size(v) for v in loop.operands[:3]]
+    return frozenset(s for d in found if d is not None for s in symbols(d) if s.kind != "iv")
+
+
+def counted_by(loop: scf.For, along: frozenset[Sym], flow: Flow) -> Op | None:
+    """What takes the counter of a loop for another thing than the place, but for a constant, at which it takes a part
+    of an axis of these lengths, or stores one; None where nothing does."""
+    counter = loop.body.args[0]
+    todo, seen = [counter], {counter}
+    while todo:
+        v = todo.pop()
+        for use in v.uses:
+            op = use.op
+            if isinstance(op, (arith.AddI, arith.SubI)) and op.result.type is INDEX:
+                other = op.operand(1 - use.index)
+                n = flow.size(other)
+                if not isinstance(n, int) or (isinstance(op, arith.SubI) and use.index == 1):
+                    return op
+                if op.result not in seen:
+                    seen.add(op.result)
+                    todo.append(op.result)
+            elif not is_place(op, use, along):
+                return op
+    return None
+
+
+def is_place(op: Op, use: Use, along: frozenset[Sym]) -> bool:
+    """Whether a use is the place at which an op takes a part of an axis of these lengths, or stores one."""
+    if isinstance(op, (tensor.Extract, tensor.Insert)):
+        first = 1 if isinstance(op, tensor.Extract) else 2
+        return use.index >= first and symbol_of(shape_of(op.operand(first - 1))[use.index - first]) in along
+    if not isinstance(op, tensor.SliceOp) or use.index < op.leading:
+        return False
+    shape = shape_of(op.operand(op.leading - 1))
+    s, v = op.slice, use.value
+    if any(n is v for n in (*s.sizes, *s.strides)):
+        return False
+    return all(symbol_of(n) in along for o, n in zip(s.offsets, shape) if o is v)
 
 
 @plain()
@@ -293,9 +377,13 @@ class Text:
 class Builder:
     """Writes a stage as a function of its own."""
 
-    def __init__(self, program: Program, stage: Stage, cut: frozenset[Sym], owned: frozenset[int]) -> None:
-        """`owned`: the inputs whose windows are the stage's own, to be overwritten."""
-        self.owned = owned
+    def __init__(
+        self, program: Program, stage: Stage, cut: frozenset[Sym], owned: frozenset[int],
+        around: frozenset[Sym] = frozenset(),
+    ) -> None:  # fmt: skip
+        """`owned`: the inputs whose windows are the stage's own, to be overwritten; `around`: the symbols along which
+        windows go around the end."""
+        self.owned, self.around = owned, around
         self.flow, self.stage, self.cut = program.flow, stage, cut
         self.locals: list[Dim] = []
         self.globals: list[Dim] = []
@@ -346,6 +434,8 @@ class Builder:
             for s in self.counted(o).values():
                 if s not in self.places:
                     self.places.append(s)
+                if s in self.around and s.expr not in self.globals:
+                    self.globals.append(s.expr)
             for v in o.operands:
                 self.note(v, o)
                 todo = [v]
@@ -420,7 +510,7 @@ class Builder:
                     self.block.append(both)
                     begin = both.result
                 assert isinstance(fresh, linalg.Generic)
-                count_from(fresh, d, begin)
+                count_from(fresh, d, begin, self.whole[s.expr] if s in self.around else None)
         self.block.append(new)
 
     def fix_numbers(self, op: Op, new: Op) -> None:
@@ -465,18 +555,29 @@ class Builder:
         return made.result
 
 
-def count_from(op: linalg.Generic, dim: int, begin: Value) -> None:
-    """Has a body that takes the index of a loop as a number count from the place at which the loop begins."""
+def count_from(op: linalg.Generic, dim: int, begin: Value, size: Value | None) -> None:
+    """Has a body that takes the index of a loop as a number count from the place at which the loop begins; around the
+    end of an axis of a size, where that is said."""
     first, body = op.n_ins, op.body
-    arg = body.add_arg(INDEX)
-    body.args[:] = [*body.args[:first], arg, *body.args[first:-1]]
+    numbers = [begin] if size is None else [begin, size]
+    args = [body.add_arg(INDEX) for _ in numbers]
+    body.args[:] = [*body.args[:first], *args, *body.args[first : -len(args)]]
     for k, a in enumerate(body.args):
         a.index = k
-    op.attrs["n_ins"] = first + 1
-    op.attrs["maps"] = (*op.maps[:first], linalg.AffineMap(len(op.iterators), ()), *op.maps[first:])
-    op.set_operands([*op.operands[:first], begin, *op.operands[first:]])
+    op.attrs["n_ins"] = first + len(args)
+    maps = [linalg.AffineMap(len(op.iterators), ())] * len(args)
+    op.attrs["maps"] = (*op.maps[:first], *maps, *op.maps[first:])
+    op.set_operands([*op.operands[:first], *numbers, *op.operands[first:]])
     for o in list(body.ops):
         if isinstance(o, linalg.Index) and o.dim == dim:
-            place = arith.AddI.of(o.result, arg)
-            o.result.replace_all_uses(place.result, unless=place)
-            body.insert(body.ops.index(o) + 1, place)
+            made: list[Op] = [arith.AddI.of(o.result, args[0])]
+            if size is not None:
+                place, n = made[0].result, args[1]
+                zero = arith.Constant([], [INDEX], UNKNOWN, {"value": 0})
+                before, behind = arith.CmpI.of("slt", place, zero.result), arith.CmpI.of("sge", place, n)
+                less, more = arith.SubI.of(place, n), arith.AddI.of(place, n)
+                low = arith.Select.of(before.result, more.result, place)
+                made += [zero, before, behind, less, more, low, arith.Select.of(behind.result, less.result, low.result)]
+            o.result.replace_all_uses(made[-1].result, unless=made[0])
+            for k, new in enumerate(made):
+                body.insert(body.ops.index(o) + 1 + k, new)

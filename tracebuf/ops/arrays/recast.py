@@ -51,7 +51,7 @@ class Recast(Regrouping):
         before, after = self.source.tensor_type, self.result.tensor_type
         shape = memref.recast_shape(before.shape, before.element, after.element)
         if len(shape) != len(after.shape) or any(
-            a != b and not (is_unnamed(a) and is_unnamed(b)) for a, b in zip(shape, after.shape)
+            a != b and not (is_unnamed(a) or is_unnamed(b)) for a, b in zip(shape, after.shape)
         ):  # fmt: skip
             raise InternalError(f"{self.name}: {before} as {after}")
 
