@@ -443,3 +443,14 @@ def test_a_refused_function_by_itself_runs_as_it_is(call: Any) -> None:
         call(tracebuf.bufferize(fallback="error"))
     with tracebuf.options(fallback="error"), pytest.raises(tracebuf.UnsupportedError):
         call(tracebuf.bufferize)
+
+
+def test_ufuncs_of_several_results() -> None:
+    def f(a: Any, m: Any) -> Any:
+        import scipy.special as ss
+
+        s, c, d, phi = ss.ellipj(a, m)
+        return s + c, d, phi, ss.sici(a), ss.fresnel(1.5)
+
+    agree(f, np.linspace(0.1, 2.0, 7), 0.3)
+    agree(f, np.linspace(0.1, 2.0, 12).reshape(3, 4), np.linspace(0.1, 0.9, 4))

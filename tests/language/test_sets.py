@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.support.agreement import agree, program, refused
+from tracebuf import bufferize
 
 A = np.array([1.0, 2.0, 3.0])
 TAKEN = [
@@ -18,12 +19,13 @@ TAKEN = [
     "len(set(x for x in [1, 2, 2])), sorted(frozenset(c for w in ['ab', 'bc'] for c in w))",
     "{a.sum(), 1}, {x for x in a}, {x / x for x in a}, len({a.sum() / 6, 1})",
     "sum({8, 2}), max({-1, 2}), sorted({1, 9}, key=abs), {1}.union({2}) == {1}, [k for k in {24, 3, -9, 100}]",
+    "'-'.join({'a'}), [m.sum(a) for m in {np}]",
     "a.sum(tuple({0})), list({1: 2, 0: 3}.keys() - {1}) if n > 9 else sorted({1, 0}, key=abs)",
 ]  # fmt: skip
 REFUSED = {
     "{1, 2}": "cannot be returned", "{np.float32(a.sum()), 1}": "run time only", "f'{ {1, 9} }'": "no certain order",
     "list(frozenset(('a', 'b')))": "no certain order",
-    "[x for x in {1.0, 2}]": "iterating", "[*{True, 2}]": "iterating", "'-'.join({'a'})": "iterating",
+    "[x for x in {1.0, 2}]": "iterating", "[*{True, 2}]": "iterating", "'-'.join({'a', 'b'})": "iterating",
     "{x * 1j for x in a}": "run time only",
 }  # fmt: skip
 
@@ -73,3 +75,23 @@ def test_a_set_of_an_int_of_the_call_changes() -> None:
                 "    return a * (3 in s), a * (5 in t)")  # fmt: skip
     for k in (2, 7):
         agree(f, A, k)
+
+
+def test_sets_of_shapes():
+    """Guards tell whether shapes are equal; sizes of those that are not become part of the key."""
+
+    def f(*arrays):
+        shapes = {a.shape for a in arrays}
+        if len(shapes) > 2:
+            raise ValueError("shapes")
+        whole = np.broadcast_shapes(*shapes) if len(shapes) != 1 else arrays[0].shape
+        return np.broadcast_to(arrays[0], whole) + arrays[-1], whole in shapes, [*shapes]
+
+    g = bufferize(f)
+    for n in (3, 5, 7):
+        m = np.arange(2.0 * n).reshape(2, n)
+        agree(g, m, m + 1)
+        agree(g, m, m[0])
+        agree(g, m[:1], m, m[:, :1])
+    assert len(g.specializations()) == 1 + 3
+    agree(g, np.ones((100, 30)), np.ones((1, 30)))

@@ -414,6 +414,8 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     if kind is set and place in i.r.growth.rolled:
         made = keyed.begin(i, node, set, keyed.label_of(place), [(x,) for x in items])
         return sets.as_written(i, node, made, items) if isinstance(node, ast.Set) else made
+    if (shapes := of_shapes(i, kind, items)) is not None:
+        return shapes
     if kind is set:
         keyed.note_keys(i, place, items)
     if any(is_tracers(x) for x in i.flat(items)):
@@ -423,6 +425,26 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     made = ask(kind, items)
     if kind is set:
         i.sets[made] = place
+    return made
+
+
+def of_shapes(i: Evaluator, kind: type, items: Sequence[Any]) -> Any:
+    """The set of tuples of sizes, as arrays' shapes, of which a guard tells whether all are equal; where they are not,
+    the sizes become part of the key. None for other items."""
+
+    def is_size(x: Any) -> bool:
+        return type(x) is int or (isinstance(x, PyInt) and i.r.entry_only(x.expr))
+
+    def equal(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+        return len(a) == len(b) and all(i.compared(ast.Pass(), "Eq", x, y) is True for x, y in zip(a, b))
+
+    tuples = all(type(x) is tuple and all(map(is_size, x)) for x in items)
+    if not tuples or not any(map(holds_traced, items)):
+        return None
+    if all(equal(x, items[0]) for x in items):
+        return hold(kind, items[:1])
+    made = ask(kind, [key_of(i, ast.Pass(), x) for x in items])
+    i.r.ordered_sets[made] = None
     return made
 
 
@@ -476,7 +498,7 @@ def call_with_sets(i: Evaluator, node: ast.AST, function: Any, args: Sequence[An
             raise
         i.at(node)
         return set_of(i, node, function, items)
-    given = any(isinstance(x, (set, frozenset)) and not in_order(x) for x in (*args, *kwargs.values()))
+    given = any(isinstance(x, (set, frozenset)) and not in_order(i.r, x) for x in (*args, *kwargs.values()))
     orderless = not kwargs and any(function is one for one in ORDERLESS)  # a key of sorted may tie
     if given and is_of_python(function) and not orderless:
         name = getattr(function, "__name__", "this")

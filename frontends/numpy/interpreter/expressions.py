@@ -1539,7 +1539,10 @@ def hands_on(function: Any) -> bool:
 
 def is_inlined(function: Any) -> bool:
     """Whether a call hands its arguments to code that is traced, or to a container."""
-    return takes_choices(function) or isinstance(function, (Partial, partial)) or records.is_class(function)
+    if takes_choices(function) or isinstance(function, (Partial, partial)):
+        return True
+    made_as_it_is = untraced.takes_class(function) and function.__module__.startswith("scipy.")
+    return records.is_class(function) and not made_as_it_is
 
 
 def takes_choices(function: Any) -> bool:

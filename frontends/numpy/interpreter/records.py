@@ -97,6 +97,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
         found = in_class(mro, name)
         if found is MISSING:
             raise Raises(AttributeError(f"'super' object has no attribute '{name}'"))
+        if found is object.__new__:
+            return found
         return from_class(i, node, base.owner, found, name)
     if is_generator(base) and name not in base.known:
         return twister.method(i.r, base, name)
@@ -327,6 +329,8 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
         raise i.refuse(node, *refusals.ATTRIBUTE_SET)
     kind = kind_of_object(base)
     if not isinstance(base, Record):
+        if is_bunch(kind) and name not in kind._fields:
+            return store_in_bunch(i, node, base, name, value)
         plain = f"'{kind.__name__}' object has no attribute '{name}'"
         raise Raises(AttributeError("can't set attribute" if name in kind._fields else plain))
     found = in_class(kind.__mro__, name)
@@ -348,6 +352,19 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
     if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):
         i.change(node, base)
         base.fields[name] = value
+
+
+def is_bunch(kind: type) -> bool:
+    """Whether a class of named tuples is one whose objects may have further attributes, as SciPy's results are."""
+    init = vars(kind).get("__init__")
+    return hasattr(kind, "_extra_fields") and getattr(getattr(init, "__code__", None), "co_filename", "") == "<string>"
+
+
+def store_in_bunch(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:
+    """`base.name = value` of such a named tuple, which no branch or loop undoes."""
+    if i.r.frame.kind != "func" or i.scopes[1:]:
+        raise i.refuse(node, "an attribute of a named tuple that is set in a branch, loop or called function", PASS_IT)
+    vars(base)[name] = value
 
 
 def check_has(x: object, name: str) -> None:
@@ -483,10 +500,10 @@ def is_text(statement: ast.stmt) -> bool:
 
 
 def is_class(x: Any) -> bool:
-    """Whether a value is a class of the user's whose objects can be made in a trace."""
+    """Whether a value is a class written in Python, not of NumPy's, whose objects can be made in a trace."""
     if not isinstance(x, type) or x is object or issubclass(x, BaseException):
         return False
-    return x.__module__.partition(".")[0] not in ("numpy", "scipy") and is_written_in_python_or_named(x)
+    return x.__module__.partition(".")[0] != "numpy" and is_written_in_python_or_named(x)
 
 
 def is_written_in_python_or_named(kind: type) -> bool:
@@ -501,11 +518,19 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
         new = kind.__new__
         if any("__new__" in vars(c) and "_fields" not in vars(c) for c in kind.__mro__[:-2]):
             raise i.refuse(node, f"{kind.__name__} has a `__new__` of its own", "build it outside")
-        return hold(new, kind, *args, **kwargs)
-    made_otherwise = in_class(kind.__mro__[:-1], "__new__") is not MISSING and kind is not types.SimpleNamespace
-    if made_otherwise or type(kind) not in (type, ABCMeta):
-        raise i.refuse(node, f"{kind.__name__} has a constructor of its own (`__new__`)", "build it outside")
-    made = i.r.heap.own(Record(kind), i.r)
+        whole = hold(new, kind, *args, **kwargs)
+        if is_bunch(kind):
+            hold(kind.__init__, whole, *args, **kwargs)
+        return whole
+    if type(kind) not in (type, ABCMeta):
+        raise i.refuse(node, f"{kind.__name__} has a metaclass of its own ({type(kind).__name__})", "build it outside")
+    made, new = None, in_class(kind.__mro__[:-1], "__new__")
+    if new is not MISSING and kind is not types.SimpleNamespace:
+        made = made_by(i, node, kind, new, args, kwargs)
+        if not isinstance(made, Record) or not issubclass(made.kind, kind):
+            return made
+        kind = made.kind
+    made = made or i.r.heap.own(Record(kind), i.r)
     init = in_class(kind.__mro__, "__init__")
     if kind is types.SimpleNamespace:
         made.fields.update(kwargs)
@@ -518,6 +543,29 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
     elif args or kwargs:
         raise Raises(TypeError(f"{kind.__name__}() takes no arguments"))
     return made
+
+
+def made_by(
+    i: Evaluator, node: ast.AST, kind: type, new: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """What the `__new__` of a class gives, before `__init__`."""
+    if not isinstance(new, staticmethod) or not isinstance(new.__func__, types.FunctionType):
+        raise i.refuse(node, f"the `__new__` of {kind.__name__} is no function of Python's", "build it outside")
+    made = i.call_function(guarded(i, kind, "__new__", new.__func__), [kind, *args], kwargs)
+    if any(isinstance(x, Record) for x in ends(made)) and not isinstance(made, Record):
+        raise i.refuse(node, f"`{kind.__name__}(...)` is one object or another, depending on the path", "use an if")
+    return made
+
+
+def blank(i: Evaluator, node: ast.AST, kind: Any, *args: Any, **kwargs: Any) -> Any:
+    """object.__new__(kind)."""
+    own = is_class(kind) and in_class(kind.__mro__[:-1], "__new__") is not MISSING
+    if (args or kwargs) and is_class(kind) and (own or in_class(kind.__mro__[:-1], "__init__") is MISSING):
+        exactly = "object.__new__() takes exactly one argument (the type to instantiate)"
+        raise Raises(TypeError(exactly if own else f"{kind.__name__}() takes no arguments"))
+    if not is_class(kind) or issubclass(kind, tuple) or type(kind) not in (type, ABCMeta) or args or kwargs:
+        raise i.refuse(node, "object.__new__ of this", "build the object outside")
+    return i.r.heap.own(Record(kind), i.r)
 
 
 def is_generated(kind: type) -> bool:
@@ -661,6 +709,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return i.call(node, function.__func__, [owner, *args], kwargs)
     if function is dict:
         return dicts.make(i, node, *args, **kwargs)
+    if function == object.__new__:
+        return blank(i, node, *args, **kwargs)
     if any(function is f for f in FUNCTIONS):
         return call_as(function, FUNCTIONS[function], (i, node), args, kwargs)
     return NotImplemented

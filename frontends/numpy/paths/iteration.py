@@ -262,9 +262,9 @@ class OneShotIterator:
         self.gone, self.left = False, iter(())
 
 
-def in_order(x: set[Any] | frozenset[Any]) -> bool:
+def in_order(r: Recorder, x: set[Any] | frozenset[Any]) -> bool:
     """Whether the order of a set's items is certain: the smallest table of a set has a place for each int below 8."""
-    return all(type(k) is int and 0 <= k < 8 for k in x)
+    return len(x) < 2 or x in r.ordered_sets or all(type(k) is int and 0 <= k < 8 for k in x)
 
 
 def iterable_of(r: Recorder, x: Any) -> Iterable | None:
@@ -279,7 +279,7 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return LiveItems.of_dict(r, x, "keys")
     if isinstance(x, DictView):
         return LiveItems.of_dict(r, x.of, x.sort)
-    if isinstance(x, (tuple, str)) or (isinstance(x, (set, frozenset)) and in_order(x)):
+    if isinstance(x, (tuple, str)) or (isinstance(x, (set, frozenset)) and in_order(r, x)):
         return list(x)
     if isinstance(x, range):
         return Range(x.start, x.stop, x.step)

@@ -61,6 +61,8 @@ class Recorder(Sizes):
         self.compared: ByIdentity[Any, None] = ByIdentity()
         """The array objects that `is` was asked about."""
         """What names hold at the heads of loops, where more than the name tells which object it is."""
+        self.ordered_sets: ByIdentity[Any, None] = ByIdentity()
+        """Sets of known items that come in the order in which eager's do, though not in that of their numbers."""
         self.makes_generators = False
         """Whether the program makes random generators (functions/host/draws), or draws from Python's
         (formulas/twister)."""
