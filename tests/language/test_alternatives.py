@@ -147,3 +147,17 @@ def test_what_is_raised_has_the_type_of_the_path():
             with pytest.raises(ValueError) as found:
                 g(np.array(values), 2)
             assert found.value.args == want.args
+
+
+def test_squeezed_where_only_the_run_time_knows_whether_an_axis_has_one_element():
+    def f(a, b):
+        i = np.where(a.ravel() == b[0, 0])[0].squeeze()
+        k = int(b[0, 0])
+        x = a[None, : k + 1, :1].squeeze()
+        x += 1
+        if i.size == 1:
+            return a.ravel()[i] + x.ndim, np.squeeze(a[:k]) * 2
+        return i, a[:, : k + 1][:1].squeeze(), x
+
+    a = np.arange(12.0).reshape(3, 4)
+    climb(f, (a, a + 1), alike=[(a, a + 2), (a, a + 30), (a, a), (a, a + 9.5)])

@@ -647,3 +647,42 @@ def test_a_new_that_is_exchanged() -> None:
     agree(g, np.arange(3.0))
     Point.__new__ = staticmethod(lambda cls, x: x * 3)
     agree(g, np.arange(3.0))
+
+
+class Bag:
+    def __init__(self, **given: Any) -> None:
+        self.__dict__.update(given, first=1.0)
+        self.last = 2.0
+        self.__dict__["scale"] = 3.0
+
+    def total(self) -> Any:
+        return sum(v for k, v in self.__dict__.items() if k != "x")
+
+
+def test_the_dict_of_an_object() -> None:
+    for text in (
+        "Bag(x=a).x, Bag(x=a, n=n).total(), Bag(n=n).__dict__['n']", "vars(Bag(x=a))['x'], 'x' in vars(Bag(y=a))",
+        "sorted(vars(Bag(x=a)).keys()), vars(Bag()).get('x', n), dict(vars(Bag(n=n)).items())",
+        "vars(Bag())['x']", "[vars(Bag(n=n)).copy()]", "vars(Slotted())", "len(vars(Bag())), [k for k in vars(Bag())]",
+        "dict(**vars(Bag(x=a))), list(vars(Bag())), 1 if vars(Bag()) else 2", "vars(Bag()).nothing",
+    ):  # fmt: skip
+        agree(bufferize(program(f"def f(a, n):\n    return {text}", Bag=Bag, Slotted=Slotted)), np.arange(3.0), 2)
+
+    def f(a: Any, n: Any) -> Any:
+        bag = Bag(x=a)
+        if a[0] > 0:
+            bag.__dict__["x"] = a * 2
+            vars(bag).update(scale=a[1])
+        return bag.x, bag.scale, bag.total()
+
+    for first in (0.0, 1.0):
+        agree(f, np.array([first, 2.0]), 2)
+
+
+def test_what_is_refused_of_the_dict_of_an_object() -> None:
+    for text in ("vars(Bag(x=a)).pop('x')", "max(vars(Bag()))", "id(vars(Bag()))", "vars(Bag())", "vars(Bag()) == {}"):
+        refused(bufferize(program(f"def f(a):\n    return {text}", Bag=Bag)), np.arange(3.0))
+
+
+class Slotted:
+    __slots__ = ("x",)

@@ -20,6 +20,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, reshaped, whole_number
+from tracebuf.frontends.numpy.arrays.shapes import UnknownRank
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table, ufunc_calls
@@ -330,7 +331,7 @@ class Expressions(Comprehensions):
             return references.items(self, value)
         if isinstance(value, GroupRef) and statement is not None:
             return groups.walked(self, node, value)
-        value = groups.listing(self, node, value)
+        value = groups.listing(self, node, records.listed_variables(self, node, value))
         if (view := keyed.view_in(value)) is not None:
             return keyed.items(self, node, *view)
         if is_label(value):
@@ -575,6 +576,8 @@ class Expressions(Comprehensions):
         if isinstance(x, Text) or isinstance(items, Text):
             if (asked := text_questions.contains(self, node, items, x)) is not NotImplemented:
                 return asked  # type: ignore[no-any-return]
+        if isinstance(items, records.Variables):
+            items = items.of.fields
         if isinstance(items, DictView):
             items = items.of if items.sort == "keys" else items.items()
         if isinstance(items, dict):
@@ -780,6 +783,8 @@ class Expressions(Comprehensions):
             if places is not None:
                 return self.subscript(node, self.call(node, np.ravel, [base.ref], {}), places)
             return base.item(index)
+        if isinstance(base, records.Variables):
+            return records.variable(self, base.of, index)
         if isinstance(base, inspection.Flags):
             return inspection.flag(self.r, base, index, item=True)
         if isinstance(base, dict):
@@ -963,6 +968,8 @@ class Expressions(Comprehensions):
             return found
         if (found := talk.attribute(base, name)) is not NotImplemented:
             return found
+        if isinstance(base, records.Variables):
+            return records.method_of_variables(self, node, base, name)
         if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
         if isinstance(base, inspection.Flags):
@@ -1091,7 +1098,7 @@ class Expressions(Comprehensions):
     def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""
         self.at(node)
-        more = references.listing(self, node, more)
+        more = references.listing(self, node, records.listed_variables(self, node, more))
         if not isinstance(more, dict):
             raise Raises(TypeError(f"argument after ** must be a mapping, not {refusals.name_of(more)}"))
         for name, value in more.items():
@@ -1105,7 +1112,10 @@ class Expressions(Comprehensions):
         """A call; of a program that has memmaps, it is noted which arrays may be such after it."""
         if is_of_libraries(function):
             longlongs.note(self.r, function, [*args, *kwargs.values()])
-        made = self.dispatch(node, function, args, kwargs)
+        try:
+            made = self.dispatch(node, function, args, kwargs)
+        except UnknownRank as unknown:
+            made = self.call_function(prelude.squeezed, [unknown.ref, unknown.ones, unknown.axis], {})
         if self.r.maps is not None and not self.is_fixed_here() and is_of_libraries(function):
             of = [function.ref] if isinstance(function, Method) else []
             given = [x for x in (*of, *self.flat([*args, *kwargs.values()])) if isinstance(x, ArrayRef)]
@@ -1123,6 +1133,9 @@ class Expressions(Comprehensions):
             return len(args[0])
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if any(isinstance(x, records.Variables) for x in (*args, *kwargs.values())):
+            args = [records.listed_variables(self, node, x, function) for x in args]
+            kwargs = {k: records.listed_variables(self, node, x, None) for k, x in kwargs.items()}
         if (made_of_none := array_likes.of_none(function, args, kwargs)) is not None:
             return made_of_none
         if function is np.select and len(args) == 2 and kwargs.keys() == {"default"}:
@@ -1299,13 +1312,15 @@ class Expressions(Comprehensions):
         plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
         if table.is_pure(function) and (plain or function in (tuple, list)):
             found = ask(function, *args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
-            return self.own(found) if type(found) is list else found
+            return self.own(found) if type(found) in (list, dict) else found
         if leaves:
             return self.call_or_leave(function, args, kwargs)
         if isinstance(function, types.FunctionType):
             return self.call_function(function, args, kwargs)
         if records.is_class(function):
             return records.construct(self, node, function, args, kwargs)
+        if records.is_result(function):
+            return records.make_result(self, node, function, args, kwargs)
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
 
@@ -1541,12 +1556,15 @@ def is_inlined(function: Any) -> bool:
     """Whether a call hands its arguments to code that is traced, or to a container."""
     if takes_choices(function) or isinstance(function, (Partial, partial)):
         return True
+    if records.is_result(function):
+        return True
     made_as_it_is = untraced.takes_class(function) and function.__module__.startswith("scipy.")
     return records.is_class(function) and not made_as_it_is
 
 
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
-    handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
+    methods = (dicts.ContainerMethod, records.BoundMethod, records.VariablesMethod)
+    handed = isinstance(function, (NestedFunction, *methods))
     passed = is_users(function) or talk.talks(function) or heaps.takes(function)
     return handed or getattr(function, "__tracebuf__", False) or passed

@@ -276,6 +276,8 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
         return truth_of(i, node, a.of)
     if isinstance(a, DictView):
         return bool(a.items())
+    if isinstance(a, records.Variables):
+        return bool(a.of.fields)
     if is_growing(a):
         return list_calls.truth(i, node, a)
     if isinstance(a, Text):

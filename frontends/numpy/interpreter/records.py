@@ -32,7 +32,7 @@ from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tup
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
-from tracebuf.frontends.numpy.functions import inspection
+from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas import twister
 from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
@@ -74,6 +74,21 @@ class BoundMethod:
 
 
 @frozen(eq=False, slots=False)
+class Variables:
+    """`x.__dict__` of an object that the function has made."""
+
+    of: Record
+
+
+@frozen(eq=False, slots=False)
+class VariablesMethod:
+    """A method of such a dict."""
+
+    of: Record
+    name: str
+
+
+@frozen(eq=False, slots=False)
 class Super:
     """super(): an object, as the bases after `after` see it."""
 
@@ -107,6 +122,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
     kind = kind_of_object(base)
     if name == "__class__":
         return kind
+    if name == "__dict__" and isinstance(base, Record):
+        return variables(i, node, base)
     found = in_class(kind.__mro__, name)
     if isinstance(base, Record):
         if isinstance(found, property):
@@ -334,6 +351,8 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
         plain = f"'{kind.__name__}' object has no attribute '{name}'"
         raise Raises(AttributeError("can't set attribute" if name in kind._fields else plain))
     found = in_class(kind.__mro__, name)
+    if is_result(kind):
+        return set_field(i, node, base, name, value)
     if in_class(kind.__mro__[:-1], "__setattr__") is not MISSING and kind is not types.SimpleNamespace:
         if is_frozen(kind):
             raise Raises(dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}"))
@@ -346,12 +365,16 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
             raise Raises(AttributeError(f"property '{name}' of '{kind.__name__}' object has no setter"))
         i.call_function(found.fset, [base, value], {})
         return
-    has_dict = any("__dict__" in vars(c) for c in kind.__mro__) or kind is types.SimpleNamespace
-    if not has_dict and not isinstance(found, types.MemberDescriptorType):
+    if not has_dict(kind) and not isinstance(found, types.MemberDescriptorType):
         raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
     if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):
         i.change(node, base)
         base.fields[name] = value
+
+
+def has_dict(kind: type) -> bool:
+    """Whether the objects of a class have a `__dict__`."""
+    return any("__dict__" in vars(c) for c in kind.__mro__) or kind is types.SimpleNamespace
 
 
 def is_bunch(kind: type) -> bool:
@@ -568,6 +591,20 @@ def blank(i: Evaluator, node: ast.AST, kind: Any, *args: Any, **kwargs: Any) -> 
     return i.r.heap.own(Record(kind), i.r)
 
 
+def is_result(kind: Any) -> bool:
+    """Whether a value is a class of SciPy's results, which are dicts whose items are attributes, too."""
+    return isinstance(kind, type) and issubclass(kind, dict) and kind.__module__.startswith("scipy.")
+
+
+def make_result(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A result of SciPy's, as scipy.optimize.OptimizeResult(x=...) is."""
+    if in_class(kind.__mro__, "__init__") is not vars(dict)["__init__"]:
+        raise i.refuse(node, f"{kind.__name__} has an `__init__` of its own", "build it outside")
+    made = Record(kind)
+    made.fields.update(dicts.make(i, node, *args, **kwargs))
+    return i.r.heap.own(made, i.r)
+
+
 def is_generated(kind: type) -> bool:
     """Whether a class has the constructor that `dataclass` made for it."""
     owner = next((c for c in kind.__mro__ if "__init__" in vars(c)), object)
@@ -634,6 +671,8 @@ def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool | P
         if isinstance(base, ArrayRef):
             inspection.check_attribute(i.r, name)
         return inspection.has(base, name)
+    if type(base) in (tuple, list, dict, set, frozenset, str, type(None)):
+        return hasattr(type(base), name)
     if isinstance(base, Buffer):
         if base.kind not in BUFFERS:
             raise i.refuse(node, f"hasattr of a {base.kind.__name__}", "ask outside")
@@ -684,8 +723,68 @@ def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
 
 
 def variables(i: Evaluator, node: ast.AST, x: Any) -> Any:
-    """vars(x)."""
-    raise i.refuse(node, "vars() of an object", "name the attributes")
+    """vars(x), or `x.__dict__`."""
+    if not isinstance(x, Record) or x.actual is not None:
+        raise i.refuse(node, "vars() of an object", "name the attributes")
+    if not has_dict(x.kind):
+        raise Raises(AttributeError(f"'{x.kind.__name__}' object has no attribute '__dict__'"))
+    return Variables(x)
+
+
+def listed_variables(i: Evaluator, node: ast.AST, x: Any, function: Any = dict) -> Any:
+    """A copy of `x.__dict__`, for what only reads it; any other value as it is."""
+    if not isinstance(x, Variables):
+        return x
+    if not any(function is f for f in (dict, list, tuple, set, frozenset, sorted, len, bool, iter)):
+        raise i.refuse(node, "the `__dict__` of an object as an argument", "pass a copy: dict(vars(x))")
+    return i.own(dict(x.of.fields))
+
+
+def method_of_variables(i: Evaluator, node: ast.AST, x: Variables, name: str) -> VariablesMethod:
+    """A method of `x.__dict__`."""
+    if name not in VARIABLES and hasattr(dict, name):
+        raise i.refuse(node, f"`.{name}` of the `__dict__` of an object", "name the attributes")
+    if name not in VARIABLES:
+        raise Raises(AttributeError(f"'dict' object has no attribute '{name}'"))
+    return VariablesMethod(x.of, name)
+
+
+def set_all(i: Evaluator, node: ast.AST, x: Record, *args: Any, **kwargs: Any) -> None:
+    """x.__dict__.update(...), which no property and no `__setattr__` of the class sees."""
+    for name, value in dicts.make(i, node, *args, **kwargs).items():
+        set_variable(i, node, x, name, value)
+
+
+def set_field(i: Evaluator, node: ast.AST, x: Record, name: Any, value: Any) -> None:
+    """Stores to an attribute that the object itself has from then on."""
+    if x.fields.get(name, MISSING) is not value:
+        i.change(node, x)
+        x.fields[name] = value
+
+
+def set_variable(i: Evaluator, node: ast.AST, x: Record, name: Any, value: Any) -> None:
+    """x.__dict__[name] = value."""
+    if not isinstance(name, str) or isinstance(in_class(x.kind.__mro__, name), (property, types.MemberDescriptorType)):
+        raise i.refuse(node, f"an item {name!r} of `__dict__` that is no attribute", "use a dict")
+    set_field(i, node, x, name, value)
+
+
+def variable(i: Evaluator, x: Record, name: Any) -> Any:
+    """x.__dict__[name]."""
+    if name not in x.fields:
+        raise Raises(KeyError(name))
+    return x.fields[name]
+
+
+def of_copy(name: str) -> Callable[..., Any]:
+    """The handler of a method that reads a copy of `__dict__`."""
+    return lambda i, node, x, *args: dicts.DICT[name](i, node, i.own(dict(x.fields)), *args)
+
+
+VARIABLES: dict[str, Callable[..., Any]] = {
+    "update": set_all, **{name: of_copy(name) for name in ("items", "keys", "values", "get", "copy")},
+}  # fmt: skip
+"""By name of the method of `x.__dict__`: its handler."""
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -700,6 +799,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     anything else."""
     if isinstance(function, BoundMethod):
         return call_method(i, node, function, args, kwargs)
+    if isinstance(function, VariablesMethod):
+        handler = VARIABLES[function.name]
+        return call_as(getattr(dict, function.name), handler, (i, node, function.of), args, kwargs)
     if function is host_call and args and isinstance(args[0], Record):
         return i.call(node, function, [itself(i, node, args[0]), *args[1:]], kwargs)
     if isinstance(function, Record):
@@ -870,7 +972,7 @@ def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: 
     """`base.name` of an object that is guarded by its identity; `value` is what it is now."""
     if isinstance(base, inspect.Signature) and name == "parameters":
         return dict(value)  # which nothing changes
-    if isinstance(base, (re.Pattern, re.Match)):  # which nothing changes
+    if isinstance(base, (re.Pattern, re.Match)) or table.is_info(type(base)):  # which nothing changes
         return value
     if is_callback(base) and name == "ctypes":
         return CFunction(value)

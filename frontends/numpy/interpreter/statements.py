@@ -388,6 +388,8 @@ class Statements(Expressions, Protected):
             self.store_flat(target, base.ref, index, value)
         elif isinstance(base, inspection.Flags) and index in ("WRITEABLE", "W"):
             self.set_writable(base.of, value)
+        elif isinstance(base, records.Variables):
+            records.set_variable(self, target, base.of, index, value)
         elif made_objects.is_object(base):
             made_objects.store(self.r, base, index, value)
         elif is_groups(base):
@@ -398,6 +400,8 @@ class Statements(Expressions, Protected):
             keyed.store(self, target, base, index, value)
         elif is_growing(base):
             growing.store(self, target, base, index, value)
+        elif isinstance(base, Record) and records.is_result(base.kind):
+            records.set_field(self, target, base, dicts.key_of(self, target, index), value)
         elif isinstance(base, Record):
             found = records.special(self, target, base, "__setitem__", "does not support item assignment")
             self.call(target, found, [index, value], {})

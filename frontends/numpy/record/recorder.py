@@ -294,6 +294,8 @@ class Recorder(Sizes):
         if isinstance(ref, GuardedRef):
             return self.on_either(ref, self.load, index)
         base = self._base(ref.storage, ref.view)
+        if not index and (op := base.defining_op) is not None and op.name == "linalg.fill":
+            return op.operands[0]
         return self.emit(tensor.Extract.of(base, self.element_view(ref.view, index)))
 
     def number(self, ref: ArrayRef, index: Sequence[Dim] = ()) -> NpScalar:
