@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy._lib import array_api_extra as xpx
@@ -10,7 +10,7 @@ from scipy._lib._array_api import xp_promote
 from scipy._lib.array_api_compat import array_namespace, is_numpy_namespace
 from scipy.stats._stats_py import SignificanceResult
 
-from tests.support.agreement import agree
+from tests.support.agreement import agree, refused
 
 M = np.arange(12.0).reshape(3, 4)
 
@@ -57,3 +57,31 @@ def test_results_of_scipys_with_further_attributes() -> None:
         return found, found.statistic, found.level  # type: ignore[attr-defined]
 
     agree(f, M)
+
+
+class Point(NamedTuple):
+    x: Any
+    y: Any
+
+
+class Named(Point):
+    """Objects of it have a `__dict__`."""
+
+
+class Initialised(Point):
+    def __init__(self, x: Any, y: Any) -> None:
+        self.sum = x + y
+
+
+def test_named_tuples_with_further_attributes() -> None:
+    def f(a: Any) -> Any:
+        p = Named(a, 2)
+        p.label = a.sum()  # type: ignore[attr-defined]
+        return p, p.label * p.y  # type: ignore[attr-defined]
+
+    def fails(a: Any) -> Any:
+        Point(a, 2).label = 3  # type: ignore[attr-defined]
+
+    agree(f, M)
+    agree(fails, M)
+    refused(lambda a: Initialised(a, 2).sum, M)

@@ -523,7 +523,7 @@ def test_views_of_views_whose_sizes_only_a_branch_knows():
 
     a = np.arange(12.0).reshape(3, 4)
     for f in (real_parts, regrouped, windows_and_diagonals, stored_to):
-        climb(f, (a, a + 2), alike=[(a, a), (a, a - 1), (a, a + 1)])
+        climb(f, (a, a + 2), alike=[(a, a.copy()), (a, a - 1), (a, a + 1)])
 
 
 def test_windows_by_strides_of_a_size_that_only_the_run_time_knows():

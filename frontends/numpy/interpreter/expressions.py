@@ -63,7 +63,7 @@ from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
-from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
+from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type, parts_of
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.powers import UnknownSign
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
@@ -681,6 +681,14 @@ class Expressions(Comprehensions):
             either = [s if s and s.condition is condition else x for s, x in zip(split, values)]
             return self.for_each_type(node, condition, either, env, evaluate)
 
+    def by_items(self, node: ast.AST, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]) -> Any:
+        """`by_type`, of the items of tuples too."""
+        found = next((p for x in values if type(x) is tuple for p in parts_of(x) if type(p) is Cond), None)
+        if found is None:
+            return self.by_type(node, values, env, evaluate)
+        of_each = lambda *given: self.by_items(node, given, env, evaluate)  # noqa: E731
+        return self.for_each_type(node, found.condition, values, env, of_each)
+
     def for_each_type(
         self, node: ast.AST, condition: Value, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]
     ) -> Any:
@@ -1086,7 +1094,7 @@ class Expressions(Comprehensions):
             called = self.callee(node.func, base, env) if of_several else function
             return call(self, node, called, list(given[: len(args)]), dict(zip(places, given[len(args) :])))
 
-        return self.by_type(node, (base, *args, *kwargs.values()), env, run)
+        return self.by_items(node, (base, *args, *kwargs.values()), env, run)
 
     def callee(self, node: ast.expr, base: Any, env: Env) -> Any:
         """What a call calls: an attribute of `base`, if it is one."""

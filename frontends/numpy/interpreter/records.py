@@ -346,8 +346,8 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
         raise i.refuse(node, *refusals.ATTRIBUTE_SET)
     kind = kind_of_object(base)
     if not isinstance(base, Record):
-        if is_bunch(kind) and name not in kind._fields:
-            return store_in_bunch(i, node, base, name, value)
+        if has_dict(kind) and name not in kind._fields:
+            return store_in_tuple(i, node, base, name, value)
         plain = f"'{kind.__name__}' object has no attribute '{name}'"
         raise Raises(AttributeError("can't set attribute" if name in kind._fields else plain))
     found = in_class(kind.__mro__, name)
@@ -383,8 +383,13 @@ def is_bunch(kind: type) -> bool:
     return hasattr(kind, "_extra_fields") and getattr(getattr(init, "__code__", None), "co_filename", "") == "<string>"
 
 
-def store_in_bunch(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:
-    """`base.name = value` of such a named tuple, which no branch or loop undoes."""
+def store_in_tuple(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:
+    """`base.name = value` of a named tuple that may have further attributes, which no branch or loop undoes."""
+    kind, odd = type(base), (types.FunctionType, property)
+    if not is_bunch(kind) and isinstance(in_class(kind.__mro__[:-1], "__setattr__"), odd):
+        raise i.refuse(node, f"{kind.__name__} has a `__setattr__` of its own", "return the value, and set it outside")
+    if isinstance(in_class(kind.__mro__, name), odd[1]):
+        raise i.refuse(node, f"`{name}` of a named tuple is a property", PASS_IT)
     if i.r.frame.kind != "func" or i.scopes[1:]:
         raise i.refuse(node, "an attribute of a named tuple that is set in a branch, loop or called function", PASS_IT)
     vars(base)[name] = value
@@ -541,6 +546,8 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
         new = kind.__new__
         if any("__new__" in vars(c) and "_fields" not in vars(c) for c in kind.__mro__[:-2]):
             raise i.refuse(node, f"{kind.__name__} has a `__new__` of its own", "build it outside")
+        if in_class(kind.__mro__[:-2], "__init__") is not MISSING and not is_bunch(kind):
+            raise i.refuse(node, f"{kind.__name__}, a named tuple, has an `__init__` of its own", "build it outside")
         whole = hold(new, kind, *args, **kwargs)
         if is_bunch(kind):
             hold(kind.__init__, whole, *args, **kwargs)
