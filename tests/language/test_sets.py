@@ -95,3 +95,32 @@ def test_sets_of_shapes():
         agree(g, m[:1], m, m[:, :1])
     assert len(g.specializations()) == 1 + 3
     agree(g, np.ones((100, 30)), np.ones((1, 30)))
+
+
+OF_SHAPES = [
+    "(2, 3) in s, a.shape in s, (3,) in s, 3 in s, [1] in s",
+    "len(s | {(2, 3)}), len(s - {(2, 3)}), len(s & {b.shape})",
+    "s == {(2, 3)}, {(2, 3)} == s, s != {(3, 5)}, s == {b.shape}", "[{a.shape: 1}[k] for k in s], [s][0] == t, bool(s)",
+    "sorted(s), list(s), next(iter(s)), tuple(s), max(s), [*s], len(s), not s, isinstance(s, set)",
+    "frozenset([a.shape, b.shape]) == {(2, 3)}, {frozenset([a.shape]): 1}[frozenset([(2, 3)])]", "{s: 1}",
+]  # fmt: skip
+OF_ONE_RANK = [
+    "s.add((1, 2)) or len(s), s.pop() and len(s)", "s == t, s <= t, s.issubset(t), set(s) == t, s is t, len(set(s))",
+    "f'{s}', str(s)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*OF_SHAPES, *OF_ONE_RANK])
+def test_what_is_asked_of_a_set_of_shapes(text):
+    """For more than its length and its item, sizes become part of the key."""
+    f = program(f"def f(a, b):\n    s, t = ({{x.shape for x in y}} for y in ((a, b), (b, a)))\n    return {text}")
+    a = np.arange(6.0).reshape(2, 3)
+    agree(f, a, a + 1)
+    agree(f, a.T.copy(), a.T + 1)
+    if text not in OF_ONE_RANK:
+        agree(f, a, a[0])
+
+
+def test_items_that_are_sets_of_shapes_are_not_compared():
+    f = program("def f(a):\n    return ({x.shape for x in (a, a)}, 1) == ({a.shape}, 1)")
+    refused(bufferize(f), A)

@@ -25,13 +25,14 @@ from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers.scalars import compare, holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, in_order
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.callees import SetOfOne, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_inner, is_keyed, is_row, python_of, row_type
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Kind, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
+from tracebuf.location import Location
 
 MISSING = object()
 """Stands for an argument that is not given."""
@@ -51,7 +52,7 @@ def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
         return i.r.static_int(key.expr, "the key of a dict")
     if isinstance(key, tuple):
         return tuple(key_of(i, node, k) for k in key)
-    key = settled(i.r, key)
+    key = closed(i, settled(i.r, key))
     if is_traced(key) or isinstance(key, Text):
         raise i.refuse(node, "a key of a dict that is only known at run time", "index an array, or np.where")
     if isinstance(key, Record):
@@ -441,11 +442,23 @@ def of_shapes(i: Evaluator, kind: type, items: Sequence[Any]) -> Any:
     tuples = all(type(x) is tuple and all(map(is_size, x)) for x in items)
     if not tuples or not any(map(holds_traced, items)):
         return None
-    if all(equal(x, items[0]) for x in items):
-        return hold(kind, items[:1])
+    if kind is set and all(equal(x, items[0]) for x in items):
+        return SetOfOne(items[0], i.r.loc)
+    return set_of_ints(i, kind, items, i.r.loc)
+
+
+def set_of_ints(i: Evaluator, kind: type, items: Sequence[Any], place: Location) -> Any:
+    """A set, made at a place, of tuples of sizes, which become part of the key."""
     made = ask(kind, [key_of(i, ast.Pass(), x) for x in items])
     i.r.ordered_sets[made] = None
+    if kind is set:
+        i.sets[made] = place
     return made
+
+
+def closed(i: Evaluator, x: Any) -> Any:
+    """A set of ints in the place of one of sizes, which become part of the key; any other value as it is."""
+    return set_of_ints(i, set, [x.item], x.place) if isinstance(x, SetOfOne) else x
 
 
 MOST_COMPARED = 16

@@ -95,6 +95,7 @@ from tracebuf.frontends.numpy.record.callees import (
     NoneArray,
     Part,
     Partial,
+    SetOfOne,
     Text,
     Untold,
     UntoldMethod,
@@ -147,7 +148,7 @@ NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What cannot be called, and functools.partial does not take."""
 EAGER: dict[type, type] = {
     Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
-    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str,
+    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str, SetOfOne: set,
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there; of `Bits` see `eager_kind`."""
 
@@ -388,6 +389,7 @@ class Expressions(Comprehensions):
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
+        a, b = dicts.closed(self, a), dicts.closed(self, b)
         if is_plain(a) and is_plain(b) and name != "MatMult":
             try:
                 return binary(self.r, name, a, b)
@@ -524,6 +526,7 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        a, b = dicts.closed(self, a), dicts.closed(self, b)
         if self.coding is not None and (found := labels.compared(self, node, name, a, b)) is not NotImplemented:
             return found
         if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
@@ -576,6 +579,10 @@ class Expressions(Comprehensions):
         if isinstance(x, Text) or isinstance(items, Text):
             if (asked := text_questions.contains(self, node, items, x)) is not NotImplemented:
                 return asked  # type: ignore[no-any-return]
+        if isinstance(items, SetOfOne):
+            ask(operator.contains, frozenset(), x)  # raises what Python raises for lists in it
+            found = self.truth(node, self.compared(node, "Eq", x, items.item)) if isinstance(x, tuple) else False
+            return found
         if isinstance(items, records.Variables):
             items = items.of.fields
         if isinstance(items, DictView):
@@ -938,6 +945,7 @@ class Expressions(Comprehensions):
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         """`base.name` of what is not traced."""
+        base = dicts.closed(self, base)
         if is_cursor(base):
             raise cursors.refused(self, node, f"`.{name}` of")
         if is_label(base):
@@ -1141,6 +1149,13 @@ class Expressions(Comprehensions):
             return len(args[0])
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if any(isinstance(x, SetOfOne) for x in (*args, *kwargs.values())) and not takes_choices(function):
+            if function is len and len(args) == 1 and not kwargs:
+                return 1
+            if len(args) == 1 and any(function is f for f in (list, tuple, iter)):
+                args = [self.own([x.item]) if isinstance(x, SetOfOne) else x for x in args]
+            args = [dicts.closed(self, x) for x in args]
+            kwargs = {k: dicts.closed(self, x) for k, x in kwargs.items()}
         if any(isinstance(x, records.Variables) for x in (*args, *kwargs.values())):
             args = [records.listed_variables(self, node, x, function) for x in args]
             kwargs = {k: records.listed_variables(self, node, x, None) for k, x in kwargs.items()}

@@ -14,6 +14,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
+from tracebuf.frontends.numpy.record.callees import SetOfOne
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises
@@ -281,6 +282,8 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return LiveItems.of_dict(r, x.of, x.sort)
     if isinstance(x, (tuple, str)) or (isinstance(x, (set, frozenset)) and in_order(r, x)):
         return list(x)
+    if isinstance(x, SetOfOne):
+        return [x.item]
     if isinstance(x, range):
         return Range(x.start, x.stop, x.step)
     if isinstance(x, ArrayRef):
