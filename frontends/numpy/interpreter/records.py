@@ -679,7 +679,7 @@ def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool | P
             inspection.check_attribute(i.r, name)
         return inspection.has(base, name)
     if type(base) in (tuple, list, dict, set, frozenset, str, type(None)):
-        return hasattr(type(base), name)
+        return hasattr(type(base)(), name)  # the class itself has more, as `__name__`
     if isinstance(base, Buffer):
         if base.kind not in BUFFERS:
             raise i.refuse(node, f"hasattr of a {base.kind.__name__}", "ask outside")
