@@ -30,6 +30,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     (`_call`); what finds the program: `Call.group` of
                                     frontends/numpy/call/call.py, in api.py (`_find`; `_recent` for known
                                     forms); tests/call/test_api.py, tests/call/test_static_arguments.py
+    the choice of a library         of arrays, as SciPy makes it: frontends/numpy/functions/namespaces.py;
+                                    tests/language/test_namespaces.py
     arguments that overlap          frontends/numpy/call/arguments.py (`relations`, `overlap`); api.py (`_fitting`
                                     has the original run, `_overlapping` remembers it); in machine code:
                                     backend/llvm/entries/checks.py; rule B4, tests/call/test_api.py (`test_b4_*`)

@@ -130,7 +130,7 @@ def test_members_of_an_enum() -> None:
     for n in (1, 2, 3):
         agree(f, np.ones(3), n)
     agree(program("def f(a):\n    return Color['GREEN']", **names), np.ones(3))
-    for code, reason in (("Color(a[0])", "only the run time knows"), ("Odd(7)", "constructor of its own")):
+    for code, reason in (("Color(a[0])", "only the run time knows"), ("Odd(7)", "metaclass of its own")):
         refused(program(f"def f(a):\n    return {code} is None", Odd=Odd, **names), reason)
 
 

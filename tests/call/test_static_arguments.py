@@ -194,6 +194,22 @@ def test_what_is_a_part_of_the_key_by_nature() -> None:
     agree(called, A, functools.partial(np.multiply, A))
 
 
+NOT_GIVEN = object()
+
+
+def test_marks_of_arguments_that_are_not_given() -> None:
+    def f(a, b=NOT_GIVEN, *, axis=np._NoValue):
+        if b is NOT_GIVEN:
+            b = 2.0
+        return a * b if axis is np._NoValue else (a * b).sum(axis), b == NOT_GIVEN
+
+    g = bufferize(verify=True)(f)
+    for given in ((A,), (A, 3.0), (A, NOT_GIVEN)):
+        agree(g, *given)
+        agree(g, *given, axis=0)
+    assert len(g.specializations()) == 4
+
+
 @pytest.mark.parametrize(
     "x, instead",
     [

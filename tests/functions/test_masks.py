@@ -404,3 +404,24 @@ def test_an_array_stored_to_itself_by_a_mask_of_all() -> None:
     g = program("def g(a, m):\n    a[m] = a")
     for m in (np.ones(3, bool), np.array([True, False, True]), np.ones(2, bool)):
         climb(g, (np.arange(3.0), m))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return a[c > 1], a[c > 1].shape, a[np.asarray(c > 1)], a[True], a[False], a[bool(c > 1)]",
+        "a[c > 1] = 7; a[0][np.asarray(c < 1)] = a[1]; return a", "a[True] = 7; a[False] = 8; return a",
+        "a[c > 1] = np.full((2, 3, 4), 2.0); return a", "a[c > 1] += 1; return a", "a[c > 1] *= a[0]; return a",
+        "a[True] -= 2; a[c < 1] **= a; return a",
+        "out = np.empty(()); out[()] = c; i = (out < 1) | np.isnan(out); out[i] = np.asarray(2.0)[i]; return out, c",
+    ],
+)  # fmt: skip
+def test_an_index_that_is_one_bool(body):
+    """It is a mask of a new first axis of one element."""
+    f = program(f"def f(a, c):\n    {body}")
+    a = np.arange(12.0).reshape(3, 4)
+    if "full" in body:
+        agree(f, a, np.float64(0.5))
+        agree(f, a, np.float64(2.5))
+        return
+    climb(f, (a, np.float64(0.5)), alike=[(a, np.float64(2.5)), (a, np.float64("nan"))])

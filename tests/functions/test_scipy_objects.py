@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.interpolate as si
 import scipy.stats
+from scipy.optimize import OptimizeResult
 from scipy.stats import norm
 
 import tracebuf
@@ -80,3 +81,37 @@ def test_refused() -> None:
     assert "values that are arrays" in refused(lambda x: OF_ROWS(x), X).reason
     assert "are arrays" in refused(lambda x: ROWS.pdf(x), X).reason
     assert ".rvs" in refused(lambda x: x + norm.rvs(size=9), X).reason
+
+
+def test_distributions_that_the_function_makes() -> None:
+    def f(x):
+        norm = scipy.stats.norm
+        chosen = scipy.stats.t(5) if x[0] > 0 else scipy.stats.t(df=7)
+        gamma = scipy.stats.gamma(2.0, scale=x.mean())
+        total = sum(norm(x[k], 1 + k).pdf(1.0) for k in range(3))
+        moments = gamma.mean(), gamma.std(), gamma.var(), gamma.median()
+        return chosen.sf(x), chosen.ppf(0.9), gamma.logpdf(x + 1), moments, scipy.stats.chi2(2 * x + 1).ppf(0.3), total
+
+    agree(f, X)
+    agree(f, -0.5 + X)
+
+    def missing(x):
+        return scipy.stats.t().pdf(x)
+
+    agree(missing, X)
+
+
+def test_results_that_the_function_makes() -> None:
+    """scipy.optimize.OptimizeResult: a dict whose items are attributes."""
+
+    def f(x, n):
+        found = OptimizeResult({"fun": n}, x=x)
+        found.nit = 3
+        found["success"] = found.nit > n
+        if x[0] > 0.5:
+            found.x = x * 2
+        return found, found.x, found["fun"], found.success
+
+    agree(f, X, 2)
+    agree(f, X + 1, 4)
+    agree(lambda x: OptimizeResult(x=x).nothing, X)

@@ -32,6 +32,7 @@ np.cross(t, b, axisc=1)|np.cross(a, s)|np.cross(v, 2.0)|np.cross(a, b, axisa=5)|
 np.linalg.cross(p, v)|np.linalg.cross(c, c, axis=0)|np.kron(a, b)|np.kron(v, w)|np.kron(a, v)|np.kron(v, t)
 np.kron(2, a)|np.kron(a, 2.5)|np.kron(i, f)|np.kron(m, m)|np.kron(k, a)|np.kron(n, a)|np.kron(x, x)
 np.kron(a[::2], b.T)|np.kron(s[:, ::-1], p)|np.kron(z, i)|np.kron(x, v)|np.kron(2, 3)|np.vecdot(a, b)|np.vecdot(a, v)
+np.vecdot(a, b, axis=0)|np.vecdot(z, a, axis=-2)|np.vecdot(a, b, axis=5)
 np.vecdot(v, w)|np.vecdot(t, a)|np.vecdot(i, i)|np.vecdot(m, m)|np.vecdot(f, a)|np.vecdot(n, n)|np.vecdot(z, z)
 np.vecdot(z, a)|np.vecdot(h, h)|np.vecdot(a, p)|np.vecdot(2.0, v)|np.vecdot(a, b, out=o)|np.vecdot(k, t[0, :2, 0])
 np.matvec(a, v)|np.matvec(t, v)|np.matvec(t, t[0])|np.matvec(a, b)|np.matvec(i, i[0])|np.matvec(z, v)|np.matvec(v, v)

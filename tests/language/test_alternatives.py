@@ -147,3 +147,36 @@ def test_what_is_raised_has_the_type_of_the_path():
             with pytest.raises(ValueError) as found:
                 g(np.array(values), 2)
             assert found.value.args == want.args
+
+
+def test_squeezed_where_only_the_run_time_knows_whether_an_axis_has_one_element():
+    def f(a, b):
+        i = np.where(a.ravel() == b[0, 0])[0].squeeze()
+        k = int(b[0, 0])
+        x = a[None, : k + 1, :1].squeeze()
+        x += 1
+        if i.size == 1:
+            return a.ravel()[i] + x.ndim, np.squeeze(a[:k]) * 2
+        return i, a[:, : k + 1][:1].squeeze(), x
+
+    a = np.arange(12.0).reshape(3, 4)
+    climb(f, (a, a + 1), alike=[(a, a + 2), (a, a + 30), (a, a.copy()), (a, a + 9.5)])
+
+
+def test_items_of_a_tuple_that_are_of_one_type_or_another():
+    """What takes the tuple is traced once for each."""
+
+    def parts(z):
+        m = abs(z.imag) <= 0.5
+        zr = z[m].real
+        if len(zr) == len(z):
+            return np.array([]), zr
+        return z[~m], zr
+
+    def f(a, b):
+        x = (a[0] if b[0, 0] > 0 else 2, 3 if b[0, 1] > 3 else 2.5)
+        z = np.concatenate(parts(a[1] + b[0] * 1j))
+        return z, np.multiply(*x), len(x), max((1 if b[0, 0] > 0 else 2.5, 2)), np.stack((x[0] * a[1], a[0]))
+
+    a = np.arange(12.0).reshape(3, 4)
+    climb(f, (a, a.copy()), alike=[(a, a + 1), (a, a * 0), (a, a + 5)])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, program, refused
+from tests.support.agreement import agree, outcome, program, refused
 from tests.support.arrays import floats
 from tests.support.params import one_in
 from tracebuf import UnsupportedError, bufferize
@@ -376,3 +376,34 @@ def test_exceptions_of_classes_derived_from_any_of_pythons() -> None:
     agree(diverges, np.ones(3), 2)
     agree(diverges, np.ones(3), 6)
     agree(diverges, np.zeros(3), 6)
+
+
+class Lost(Exception):
+    def __init__(self, step, msg="diverged", *, hint=None):
+        self.step, self.hint = step, hint
+        super().__init__(f"{msg} at step {step}")
+
+
+class Bad(ValueError):
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Lost(k)", "Lost(k, msg='lost')", "Bad('sum', a.sum())", "Bad(value=a, name=k)", "Bad('a', a)",
+        "Lost(k, hint=a.sum())", "Lost()", "Bad(1, 2, 3)",
+    ],
+)  # fmt: skip
+def test_exceptions_whose_constructor_is_a_function_of_pythons(text):
+    f = bufferize(program(f"def f(a):\n    for k in range(5):\n        if a[0] + k > 2:\n            raise {text}\n"
+                          "    return a", Lost=Lost, Bad=Bad))  # fmt: skip
+    for first in (-9.0, 0.0, 1.0, 1.0, 1.5):
+        a = np.array([first, 2.0])
+        (_, wanted), (_, found) = outcome(f.__wrapped__, (a,), {}), outcome(f, (a,), {})
+        assert type(wanted) is type(found)
+        if wanted is not None:
+            assert repr(wanted.args) == repr(found.args) and str(wanted) == str(found)
+            held = {name: x for name, x in vars(found).items() if name != "__notes__"}
+            assert repr(vars(wanted)) == repr(held)

@@ -205,6 +205,15 @@ def test_what_array_libraries_ask() -> None:
     """)
     agree(f, np.ones(3))
     agree(program("def f(a):\n    return a.to_device('gpu')"), np.ones(3))
+    for text in (
+        "a.__array__() is a", "a.__array_wrap__(a * 2), a.__array_wrap__(a.sum(keepdims=True)[0, ...])",
+        "a.__array_wrap__(np.array(n), None, True), a.__array_wrap__(a, None, True) is a", "a.__array_wrap__(n)",
+        "getattr(a, '__array_wrap__', None)(a + n)", "np.moveaxis(a[None], np.asarray(-1)[()], 0)",
+        "hasattr((1, a), '__getitem__'), hasattr([a], 'append'), hasattr({}, 'nope'), hasattr(None, 'x')",
+        "hasattr('hann', '__name__'), hasattr((a,), 'mro'), hasattr(None, '__name__'), hasattr([], '__module__')",
+        "np.__array_namespace_info__().capabilities()['boolean indexing']",
+    ):  # fmt: skip
+        agree(program(f"def f(a, n):\n    return {text}"), np.arange(3.0), 2)
 
 
 def refused(f: object, *args: object) -> None:

@@ -334,7 +334,7 @@ def test_objects_made_inside() -> None:
         assert repr(found) == repr(expected)
 
 
-@pytest.mark.parametrize("make", [lambda: {1}, lambda: np.zeros(3, "M8[s]"), object])
+@pytest.mark.parametrize("make", [lambda: {1}, lambda: np.zeros(3, "M8[s]"), lambda: iter(())])
 def test_an_attribute_that_is_no_argument_is_refused_where_it_is_read(make: Callable[[], Any]) -> None:
     def f(s: Any) -> Any:
         return s.odd
@@ -589,3 +589,100 @@ def test_which_operand_is_asked_first_and_what_follows_where_it_gives_not_implem
     for name in ("x + y", "x == y", "x != y", "x < y", "x > y", "x == x"):
         agree(bufferize(program(f"def f(n):\n    x, y = {left}, {right}\n    return {name}", **names)), 3)
     agree(bufferize(program(f"def f(n):\n    x, y = {left}, {right}\n    x += y\n    return x", **names)), 3)
+
+
+class Made:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return object.__new__(cls)
+
+    def __init__(self, x: Any, factor: float = 1.0) -> None:
+        self.x = x * factor
+
+
+class Chosen(Made):
+    """Makes an object of a class that it chooses, or none."""
+
+    def __new__(cls, x: Any, factor: float = 1.0) -> Any:
+        if cls is Chosen:
+            return Vector.__new__(Vector, x) if np.ndim(x) else x + factor
+        made = super().__new__(cls)
+        made.first = x
+        return made
+
+    def __init__(self, x: Any, factor: float = 1.0) -> None:
+        super().__init__(x, factor)
+        self.ndim = np.ndim(x)
+
+
+class Vector(Chosen):
+    pass
+
+
+class Excess:
+    def __new__(cls, x: Any) -> Any:
+        return super().__new__(cls, x)
+
+
+def test_classes_with_a_new_of_their_own() -> None:
+    names = {"Made": Made, "Chosen": Chosen, "Vector": Vector, "Excess": Excess}
+    for text in (
+        "Made(a).x", "Made(a, factor=n).x, type(Made(a)) is Made", "Chosen(a).x, Chosen(a, 2.0).first, Chosen(a).ndim",
+        "Chosen(n), type(Chosen(a)).__name__", "Vector(a, 3.0).x, isinstance(Chosen(a), Vector)", "Excess(a)",
+        "hasattr(Made.__new__(Made, a), 'x'), object.__new__(Vector) is None", "Made()",
+        "[Made(a).x for k in range(n)]",
+    ):  # fmt: skip
+        g = bufferize(program(f"def f(a, n):\n    return {text}", **names))
+        agree(g, np.arange(3.0), 2)
+        agree(g, np.arange(5.0), 2)
+
+
+def test_a_new_that_is_exchanged() -> None:
+    """What a class holds is looked at again at each call."""
+
+    class Point:
+        def __new__(cls, x: Any) -> Any:
+            return x * 2
+
+    g = bufferize(program("def f(a):\n    return Point(a)", Point=Point))
+    agree(g, np.arange(3.0))
+    Point.__new__ = staticmethod(lambda cls, x: x * 3)
+    agree(g, np.arange(3.0))
+
+
+class Bag:
+    def __init__(self, **given: Any) -> None:
+        self.__dict__.update(given, first=1.0)
+        self.last = 2.0
+        self.__dict__["scale"] = 3.0
+
+    def total(self) -> Any:
+        return sum(v for k, v in self.__dict__.items() if k != "x")
+
+
+def test_the_dict_of_an_object() -> None:
+    for text in (
+        "Bag(x=a).x, Bag(x=a, n=n).total(), Bag(n=n).__dict__['n']", "vars(Bag(x=a))['x'], 'x' in vars(Bag(y=a))",
+        "sorted(vars(Bag(x=a)).keys()), vars(Bag()).get('x', n), dict(vars(Bag(n=n)).items())",
+        "vars(Bag())['x']", "[vars(Bag(n=n)).copy()]", "vars(Slotted())", "len(vars(Bag())), [k for k in vars(Bag())]",
+        "dict(**vars(Bag(x=a))), list(vars(Bag())), 1 if vars(Bag()) else 2", "vars(Bag()).nothing",
+    ):  # fmt: skip
+        agree(bufferize(program(f"def f(a, n):\n    return {text}", Bag=Bag, Slotted=Slotted)), np.arange(3.0), 2)
+
+    def f(a: Any, n: Any) -> Any:
+        bag = Bag(x=a)
+        if a[0] > 0:
+            bag.__dict__["x"] = a * 2
+            vars(bag).update(scale=a[1])
+        return bag.x, bag.scale, bag.total()
+
+    for first in (0.0, 1.0):
+        agree(f, np.array([first, 2.0]), 2)
+
+
+def test_what_is_refused_of_the_dict_of_an_object() -> None:
+    for text in ("vars(Bag(x=a)).pop('x')", "max(vars(Bag()))", "id(vars(Bag()))", "vars(Bag())", "vars(Bag()) == {}"):
+        refused(bufferize(program(f"def f(a):\n    return {text}", Bag=Bag)), np.arange(3.0))
+
+
+class Slotted:
+    __slots__ = ("x",)

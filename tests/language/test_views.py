@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
 import tracebuf
 from tests.mlir.oracle import UNREGISTERED, mlir_opt, needs_mlir
@@ -473,3 +474,81 @@ def test_sizes_of_either_sign_that_the_data_give(shape: tuple[int, ...]) -> None
     agree(reshaped_by_data, np.arange(12.0), np.array(shape))
     agree(reshaped_by_data, np.zeros(0), np.array(shape))
     agree(in_blocks, np.arange(12.0), np.abs(shape) + 1)
+
+
+def test_views_of_views_whose_sizes_only_a_branch_knows():
+    def real_parts(a, b):
+        z = a + 1j * b
+        i = np.where(b[0] > 2)[0]
+        if len(i):
+            p = np.real(z[:, i[-1]]).squeeze()
+            p /= p[0] + 3
+        else:
+            i = np.where(b[0] < 2)[0]
+            p = np.real(z[:, i[0]]).squeeze()
+        return p, z
+
+    def regrouped(a, b):
+        k = int(b[0, 0])
+        if k > 1:
+            p = (a * 2)[:, :k].T.ravel()[:3]
+            q = a.reshape(-1)[k:]
+        else:
+            p = (a * 3)[0]
+            q = a.ravel()[:1]
+        q[...] = 5.0
+        return p, q, a
+
+    def windows_and_diagonals(a, b):
+        k = int(b[0, 0]) + 1
+        if b[0, 1] > 1:
+            c = np.concatenate([a[0, :k], a[1, :k]])
+            w = np.lib.stride_tricks.sliding_window_view(c, 2)
+            d = np.diag(a[:2, :2] * k)
+            e = c.reshape(2, -1)[1]
+        else:
+            w = a[:, :1]
+            e = d = a[0, :1]
+        return w.sum(), w * 2, d + 1, e
+
+    def stored_to(a, b):
+        k = int(b[0, 0])
+        if k >= 0:
+            c = np.concatenate([a.ravel()[:k], a.ravel()])
+            p = c.reshape(-1, 1)
+            q = p[1:]
+        else:
+            p = a
+            q = a[1:]
+        q[0] = 9.0
+        return p, q
+
+    a = np.arange(12.0).reshape(3, 4)
+    for f in (real_parts, regrouped, windows_and_diagonals, stored_to):
+        climb(f, (a, a + 2), alike=[(a, a.copy()), (a, a - 1), (a, a + 1)])
+
+
+def test_windows_by_strides_of_a_size_that_only_the_run_time_knows():
+    def f(a, n):
+        x = a[: int(a[0])]
+        if x.shape[0] < n:
+            raise ValueError("short")
+        return as_strided(x, (x.shape[0] - n + 1, n), (*a.strides, *a.strides)) * 2
+
+    g = bufferize(f)
+    agree(g, np.arange(5.0, 20.0), 3)
+    agree(g, np.arange(7.0, 20.0), 3)
+    agree(g, np.arange(2.0, 20.0), 3)
+
+
+def test_strides_of_one_array_or_another():
+    """What leaves the array is refused when the program runs."""
+
+    def f(a, n):
+        x = a[1:] if a[0] > 1 else a * 2
+        return as_strided(x, (n, 2), (8, 8)) * 2
+
+    g = bufferize(f)
+    for first in (0.0, 5.0):
+        agree(g, np.arange(first, 20.0), 3)
+    assert "within them" in str(refused(g, np.arange(5.0, 9.0), 3))

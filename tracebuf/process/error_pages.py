@@ -26,7 +26,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "byte_swapped_argument": ("argument `*` has dtype * (byte-swapped); *",),
     "bytes_of_an_array": ("`.*` of an array is not supported yet",),
     "class": ("a class with such decorators *", "a class with keywords *",),
-    "class_with_a_constructor_of_its_own": ("* has a constructor of its own (`*`)",),
+    "class_with_a_metaclass": ("* has a metaclass of its own (*)",),
     "comprehension_of_unknown_length": ("the length of this is only known at run time",),
     "comprehension_over_data": ("which items there are depends on data",),
     "comprehension_too_long": ("this has * items to unroll",),

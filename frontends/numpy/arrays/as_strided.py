@@ -14,16 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, shape_arg
 from tracebuf.frontends.numpy.arrays.reshape import is_dense, ravel
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces
-from tracebuf.frontends.numpy.record.values import ArrayRef, View, in_turn
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, View, in_turn
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, mul, neg, sub
 
+LEAVES = "np.lib.stride_tricks.as_strided that does not step along the array's axes, and within them"
 INSTEAD = "slices, reshape, np.broadcast_to or np.lib.stride_tricks.sliding_window_view"
 
 
@@ -52,10 +54,16 @@ def as_strided(r: Recorder, x: Any, shape: Any = None, strides: Any = None, *, w
     steps = bytes_of(ref) if strides is None else [wanted(r, s) for s in strides]
     if len(steps) != len(sizes):
         raise Raises(ValueError("mismatch in length of strides and shape"))
-    if any(r.ask_equal(n, 0) is not False for n in sizes):
+    empty = [r.ask_equal(n, 0) for n in sizes]
+    if any(known is not False for known in empty):
         if len(sizes) == ref.ndim and all(r.ask_equal(*pair) is True for pair in zip(sizes, ref.shape)):
             return ref.derive(in_turn([]), read_only=not writeable)
-        raise r.refuse("np.lib.stride_tricks.as_strided that may be without elements", INSTEAD)
+        if True in empty:
+            raise r.refuse("np.lib.stride_tricks.as_strided that is without elements", INSTEAD)
+        for n, known in zip(sizes, empty):
+            if known is None:
+                reason = "np.lib.stride_tricks.as_strided that is without elements, which only the run time knows"
+                r.require_nonneg(sub(n, 1), UnsupportedError, reason)
     found = walks(r, ref, sizes, steps)
     if found is None and ref.ndim > 1 and is_dense(r, ref, range(ref.ndim)):
         ref = ravel(r, ref)
@@ -65,9 +73,8 @@ def as_strided(r: Recorder, x: Any, shape: Any = None, strides: Any = None, *, w
         back = [methodcaller("narrow", w.place, sub(w.size, 1), -1, w.size) for w in turned]
         begin = methodcaller("narrow", 0, start, 1, sub(base.shape[0], start))
         return base.derive(in_turn([begin, *view_steps(1, found), *back]), ref.read_only or not writeable)
-    if found is None:
-        reason = "np.lib.stride_tricks.as_strided that does not step along the array's axes, and within them"
-        raise r.refuse(reason, INSTEAD)
+    if found is None and (found := walks(r, ref, sizes, steps, checked=True)) is None:
+        raise r.refuse(LEAVES, INSTEAD)
     return ref.derive(in_turn(view_steps(ref.ndim, found)), read_only=not writeable)
 
 
@@ -84,8 +91,11 @@ def bytes_of(ref: ArrayRef) -> list[Dim]:
     return [mul(s, ref.dtype.itemsize) for s in ref.strides]
 
 
-def walks(r: Recorder, ref: ArrayRef, sizes: Sequence[Dim], steps: Sequence[Dim]) -> list[Walk] | None:
-    """How each axis of the result steps; None where one would leave the array."""
+def walks(
+    r: Recorder, ref: ArrayRef, sizes: Sequence[Dim], steps: Sequence[Dim], checked: bool = False
+) -> list[Walk] | None:
+    """How each axis of the result steps; None where one would leave the array, or may. `checked`: where only the run
+    time knows whether one does, the program refuses it then."""
     found = [walk(r, ref, place, n, s) for place, (n, s) in enumerate(zip(sizes, steps))]
     there = [w for w in found if w is not None]
     if len(there) < len(found):
@@ -94,7 +104,10 @@ def walks(r: Recorder, ref: ArrayRef, sizes: Sequence[Dim], steps: Sequence[Dim]
         last: Dim = 0
         for w in there:
             last = add(last, w.reach) if w.along == axis else last
-        if r.ask_nonneg(sub(sub(n, 1), last)) is not True:
+        inside = r.ask_nonneg(room := sub(sub(n, 1), last))
+        if checked and inside is None:
+            r.require_nonneg(room, UnsupportedError, LEAVES)
+        elif inside is not True:
             return None
     return there
 
@@ -104,7 +117,7 @@ def in_storage(
 ) -> tuple[ArrayRef, Dim, list[Walk], list[Walk]] | None:
     """How the axes step through the array of one axis of which this one is a part, also backwards and to what is not in
     the part: that array, where the lowest element is, the steps forwards, and those that are to be turned around."""
-    if ref.ndim != 1 or len(ref.storage.shape) != 1 or ref.view.over is not None:
+    if isinstance(ref, GuardedRef) or ref.ndim != 1 or len(ref.storage.shape) != 1 or ref.view.over is not None:
         return None
     base, first = ArrayRef(ref.storage), ref.view.offsets[0]
     low, high = first, first

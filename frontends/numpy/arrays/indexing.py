@@ -368,6 +368,8 @@ def int_of(r: Recorder, value: Value) -> Dim:
     if (known := r.int_expressions.get(value)) is not None:
         return known
     element = element_type(value.type)
+    if (op := value.defining_op) is not None and op.name == "arith.constant" and element is I64:
+        return int(op.attrs["value"])
     key = ("index of", value)
     made = r.cached(key)
     if made is None:

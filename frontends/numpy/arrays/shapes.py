@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, own_axes_of, refuse_unread
 from tracebuf.frontends.numpy.arrays.indexing import at_least_zero, read_item
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, one_or_more, shape_arg
@@ -96,6 +97,7 @@ def squeeze(r: Recorder, a: Any, axis: Any = None) -> ArrayRef:
     """np.squeeze; the same object where there is nothing to drop."""
     ref = as_array(r, a)
     if axis is None:
+        check_rank(r, ref)
         axes = tuple(k for k, n in enumerate(ref.shape) if is_one_for_shape(r, n))
     else:
         axes = axes_of(r, axis, ref.ndim)
@@ -105,11 +107,33 @@ def squeeze(r: Recorder, a: Any, axis: Any = None) -> ArrayRef:
     return ref.derive(in_turn([methodcaller("drop", k) for k in sorted(axes, reverse=True)])) if axes else ref
 
 
+class UnknownRank(UnsupportedError):
+    """Whether one axis of an array is of size 1, on which the number of axes of a result depends, is only known at run
+    time; the axes in `ones` are."""
+
+    ref: ArrayRef
+    ones: tuple[int, ...]
+    axis: int
+
+
+def check_rank(r: Recorder, ref: ArrayRef) -> None:
+    """Raises UnknownRank for an array with one axis of which only the run time knows whether its size is 1."""
+    known = [r.ask_equal(n, 1) for n in ref.shape]
+    if known.count(None) == 1:
+        error = UnknownRank(UNKNOWN_RANK[0], location=r.loc, instead=UNKNOWN_RANK[1])
+        error.ref, error.axis = ref, known.index(None)
+        error.ones = tuple(k for k, one in enumerate(known) if one)
+        raise error
+
+
+UNKNOWN_RANK = ("the number of dimensions is only known at run time", "name the axis: axis=0")
+
+
 def is_one_for_shape(r: Recorder, n: Dim) -> bool:
     """Whether a size is 1, where the number of axes of a result depends on it."""
     known = r.ask_equal(n, 1)
     if known is None:
-        raise r.refuse("the number of dimensions is only known at run time", "name the axis: axis=0")
+        raise r.refuse(*UNKNOWN_RANK)
     return known
 
 

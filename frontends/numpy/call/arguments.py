@@ -231,6 +231,10 @@ def in_its_place(name: str, x: Any) -> str:
     return f'pass an array or a number; or name "{name}" in static_argnames: then each value has a program of its own'
 
 
+NO_VALUE: Any = getattr(np, "_NoValue", None)
+"""NumPy's mark of an argument that is not given, as an `object()` is in other code."""
+
+
 def static_key_of(x: Any) -> StaticKey | None:
     """The key of what is static by its nature, besides strings, types and functions; None for anything else."""
     kind = type(x)
@@ -241,6 +245,8 @@ def static_key_of(x: Any) -> StaticKey | None:
         return StaticKey(kind, value_of_subclass(x), f"={brief(x)}")
     if kind is partial:
         return StaticKey(kind, x)
+    if kind is object or x is NO_VALUE:
+        return StaticKey(kind, x, "a mark")
     if kind is range or (kind is slice and all(type(i) in (int, type(None)) for i in (x.start, x.stop, x.step))):
         return StaticKey(kind, (x.start, x.stop, x.step), f"={x}")
     if kind is slice and all(i is None or isinstance(i, (int, np.integer)) for i in (x.start, x.stop, x.step)):

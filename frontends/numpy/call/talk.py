@@ -293,6 +293,7 @@ def flush(stream: Any) -> None:
     stream.flush()
 
 
-def raise_as(kind: type[BaseException], *args: Any) -> NoReturn:
+def raise_as(kind: type[BaseException], *args: Any, **named: Any) -> NoReturn:
     """Raises an exception with arguments; it may be kept, and gets arrays of its own."""
-    raise kind(*(np.array(x) if isinstance(x, np.ndarray) else x for x in args))
+    own = [np.array(x) if isinstance(x, np.ndarray) else x for x in (*args, *named.values())]
+    raise kind(*own[: len(args)], **dict(zip(named, own[len(args) :])))

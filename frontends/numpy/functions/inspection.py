@@ -17,10 +17,10 @@ from tracebuf.frontends.numpy.arrays.reshape import is_dense
 from tracebuf.frontends.numpy.numbers.lattice import parts
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.record.cond import Cond, ends
-from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import traces, traces_late
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, is_traced, stand_in
+from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, is_traced, stand_in
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import mul, sub, symbols
 from tracebuf.ir.types import I1
@@ -159,6 +159,27 @@ def made_here(r: Recorder, a: Any) -> bool:
 def array_namespace(r: Recorder, a: ArrayRef, *, api_version: Any = None) -> Any:
     """a.__array_namespace__(): NumPy."""
     return ask(np.empty(0).__array_namespace__, api_version=api_version)
+
+
+@traces(method="__array__")
+def array_itself(r: Recorder, a: ArrayRef, dtype: Any = None, /, *, copy: Any = None) -> ArrayRef:
+    """a.__array__(): the array itself."""
+    if dtype is not None or copy not in (None, False):
+        raise r.refuse("`__array__` with a dtype or a copy", "np.array(a, dtype, copy=...)")
+    return a
+
+
+@traces(method="__array_wrap__")
+def array_wrap(
+    r: Recorder, a: ArrayRef, array: Any, context: Any = None, return_scalar: Any = False, /
+) -> ArrayRef | NpScalar:
+    """a.__array_wrap__(array): the array itself, for both are of NumPy's own class; or the number in one without
+    axes."""
+    if not isinstance(array, ArrayRef):
+        raise Raises(TypeError("can only be called with ndarray object"))
+    if not isinstance(return_scalar, bool):
+        raise r.refuse("`__array_wrap__` with a return_scalar that is no bool", "leave it out")
+    return NpScalar(r.load(array, ()), array.element) if return_scalar and not array.ndim else array
 
 
 @traces(method="to_device")

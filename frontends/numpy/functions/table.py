@@ -114,6 +114,13 @@ PURE = {
     np.mintypecode, re.compile, re.escape, re.findall, re.fullmatch, re.match, re.search, re.split, re.sub,
 }  # fmt: skip
 """Functions and classes that are called as they are, on values known while tracing."""
+PURE_METHODS = (bool, int, float, complex, re.Pattern, re.Match)
+"""Classes whose objects have such methods."""
+
+
+def is_info(kind: type) -> bool:
+    """Whether a class is NumPy's `__array_namespace_info__`, or that of array_api_compat in its place."""
+    return kind.__name__ == "__array_namespace_info__" and kind.__module__ == "numpy"
 
 
 def call_array_method(r: Recorder, a: ArrayRef, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -215,9 +222,9 @@ def is_pure(function: Any) -> bool:
     if isinstance(function, np.ufunc) or getattr(function, "__module__", None) in (math.__name__, cmath.__name__):
         return True
     of = getattr(function, "__self__", None)
-    if isinstance(of, np.number | np.bool_) or type(of) in (bool, int, float, complex, re.Pattern, re.Match):
+    if isinstance(of, np.number | np.bool_) or type(of) in PURE_METHODS or is_info(type(of)):
         return True
-    if isinstance(function, type) and issubclass(function, (*NUMBERS, tuple, list, Exception)):
+    if isinstance(function, type) and (issubclass(function, (*NUMBERS, tuple, list, Exception)) or is_info(function)):
         return True
     try:
         return function in PURE

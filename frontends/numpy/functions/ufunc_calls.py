@@ -12,7 +12,7 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.new_arrays import array_of, as_array, filled, only, strong
 from tracebuf.frontends.numpy.arrays.reshape import order_of
 from tracebuf.frontends.numpy.functions.host.jitted import call_elementwise
-from tracebuf.frontends.numpy.functions.products.vectors import GENERALISED, generalised
+from tracebuf.frontends.numpy.functions.products.vectors import GENERALISED, generalised, moved_last
 from tracebuf.frontends.numpy.functions.reductions.ordered import reduce_any, reduceat
 from tracebuf.frontends.numpy.functions.reductions.reduce import NO_VALUE, Fold
 from tracebuf.frontends.numpy.functions.reductions.running import accumulate
@@ -58,6 +58,7 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
         raise Raises(TypeError(f"{name}() takes no None for {nothing[0]}"))
     layout = order_of(kwargs.get("order", "K"), "CFAK")
     only(r, f"np.{name}", order=("A" if layout == "A" else "K", "K"))
+    along = rest.pop("axis", None) if ufunc is np.vecdot and "axes" not in rest else None
     only(r, f"np.{name}", **{k: (v, {"subok": True}.get(k)) for k, v in rest.items()})
     if len(args) > ufunc.nin and out is not None:
         raise Raises(TypeError("cannot specify 'out' as both a positional and keyword argument"))
@@ -72,6 +73,8 @@ def call_ufunc(r: Recorder, ufunc: np.ufunc, args: Sequence[Any], kwargs: dict[s
     if casting not in CASTINGS:
         raise Raises(ValueError(f"casting must be one of {', '.join(map(repr, CASTINGS))} (got {casting!r})"))
     wanted = None if wanted is None else ask(np.dtype, wanted)
+    if along is not None:
+        operands = moved_last(r, operands, along)
     if ufunc in GENERALISED:
         only(r, f"np.{name}", where=(mask, None), order=(layout, "K"))
         return generalised(r, ufunc, operands, outs[0], wanted, casting)

@@ -25,13 +25,14 @@ from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers.scalars import compare, holds_traced
 from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, in_order
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Text
+from tracebuf.frontends.numpy.record.callees import SetOfOne, Text
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import form_in, is_growing, is_inner, is_keyed, is_row, python_of, row_type
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups, set_contents
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, hold, is_tracers
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Kind, PyBool, PyInt, Scalar, is_traced, stand_in
 from tracebuf.frozen import frozen
+from tracebuf.location import Location
 
 MISSING = object()
 """Stands for an argument that is not given."""
@@ -51,7 +52,7 @@ def key_of(i: Evaluator, node: ast.AST, key: Any) -> Any:
         return i.r.static_int(key.expr, "the key of a dict")
     if isinstance(key, tuple):
         return tuple(key_of(i, node, k) for k in key)
-    key = settled(i.r, key)
+    key = closed(i, settled(i.r, key))
     if is_traced(key) or isinstance(key, Text):
         raise i.refuse(node, "a key of a dict that is only known at run time", "index an array, or np.where")
     if isinstance(key, Record):
@@ -414,6 +415,8 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     if kind is set and place in i.r.growth.rolled:
         made = keyed.begin(i, node, set, keyed.label_of(place), [(x,) for x in items])
         return sets.as_written(i, node, made, items) if isinstance(node, ast.Set) else made
+    if (shapes := of_shapes(i, kind, items)) is not None:
+        return shapes
     if kind is set:
         keyed.note_keys(i, place, items)
     if any(is_tracers(x) for x in i.flat(items)):
@@ -424,6 +427,38 @@ def set_of(i: Evaluator, node: ast.AST, kind: type, items: Sequence[Any]) -> Any
     if kind is set:
         i.sets[made] = place
     return made
+
+
+def of_shapes(i: Evaluator, kind: type, items: Sequence[Any]) -> Any:
+    """The set of tuples of sizes, as arrays' shapes, of which a guard tells whether all are equal; where they are not,
+    the sizes become part of the key. None for other items."""
+
+    def is_size(x: Any) -> bool:
+        return type(x) is int or (isinstance(x, PyInt) and i.r.entry_only(x.expr))
+
+    def equal(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+        return len(a) == len(b) and all(i.compared(ast.Pass(), "Eq", x, y) is True for x, y in zip(a, b))
+
+    tuples = all(type(x) is tuple and all(map(is_size, x)) for x in items)
+    if not tuples or not any(map(holds_traced, items)):
+        return None
+    if kind is set and all(equal(x, items[0]) for x in items):
+        return SetOfOne(items[0], i.r.loc)
+    return set_of_ints(i, kind, items, i.r.loc)
+
+
+def set_of_ints(i: Evaluator, kind: type, items: Sequence[Any], place: Location) -> Any:
+    """A set, made at a place, of tuples of sizes, which become part of the key."""
+    made = ask(kind, [key_of(i, ast.Pass(), x) for x in items])
+    i.r.ordered_sets[made] = None
+    if kind is set:
+        i.sets[made] = place
+    return made
+
+
+def closed(i: Evaluator, x: Any) -> Any:
+    """A set of ints in the place of one of sizes, which become part of the key; any other value as it is."""
+    return set_of_ints(i, set, [x.item], x.place) if isinstance(x, SetOfOne) else x
 
 
 MOST_COMPARED = 16
@@ -476,7 +511,7 @@ def call_with_sets(i: Evaluator, node: ast.AST, function: Any, args: Sequence[An
             raise
         i.at(node)
         return set_of(i, node, function, items)
-    given = any(isinstance(x, (set, frozenset)) and not in_order(x) for x in (*args, *kwargs.values()))
+    given = any(isinstance(x, (set, frozenset)) and not in_order(i.r, x) for x in (*args, *kwargs.values()))
     orderless = not kwargs and any(function is one for one in ORDERLESS)  # a key of sorted may tie
     if given and is_of_python(function) and not orderless:
         name = getattr(function, "__name__", "this")

@@ -20,6 +20,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, as_operand
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, reshaped, whole_number
+from tracebuf.frontends.numpy.arrays.shapes import UnknownRank
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table, ufunc_calls
@@ -62,7 +63,7 @@ from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.numbers import longlongs, subclasses
-from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type
+from tracebuf.frontends.numpy.numbers.lattice import Maybe, check_one_type, parts_of
 from tracebuf.frontends.numpy.numbers.operands import is_operand
 from tracebuf.frontends.numpy.numbers.powers import UnknownSign
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
@@ -94,6 +95,7 @@ from tracebuf.frontends.numpy.record.callees import (
     NoneArray,
     Part,
     Partial,
+    SetOfOne,
     Text,
     Untold,
     UntoldMethod,
@@ -146,7 +148,7 @@ NO_CALLEES = (ArrayRef, Scalar, *NUMBERS, str, tuple, list, dict, type(None))
 """What cannot be called, and functools.partial does not take."""
 EAGER: dict[type, type] = {
     Range: range, NestedFunction: types.FunctionType, Method: types.BuiltinMethodType, Partial: partial,
-    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str,
+    FlatIterator: np.flatiter, Generator: types.GeneratorType, Text: str, SetOfOne: set,
 }  # fmt: skip
 """By class of the tracer: the class that eager Python has there; of `Bits` see `eager_kind`."""
 
@@ -330,7 +332,7 @@ class Expressions(Comprehensions):
             return references.items(self, value)
         if isinstance(value, GroupRef) and statement is not None:
             return groups.walked(self, node, value)
-        value = groups.listing(self, node, value)
+        value = groups.listing(self, node, records.listed_variables(self, node, value))
         if (view := keyed.view_in(value)) is not None:
             return keyed.items(self, node, *view)
         if is_label(value):
@@ -387,6 +389,7 @@ class Expressions(Comprehensions):
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
+        a, b = dicts.closed(self, a), dicts.closed(self, b)
         if is_plain(a) and is_plain(b) and name != "MatMult":
             try:
                 return binary(self.r, name, a, b)
@@ -523,6 +526,7 @@ class Expressions(Comprehensions):
 
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
+        a, b = dicts.closed(self, a), dicts.closed(self, b)
         if self.coding is not None and (found := labels.compared(self, node, name, a, b)) is not NotImplemented:
             return found
         if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
@@ -575,6 +579,12 @@ class Expressions(Comprehensions):
         if isinstance(x, Text) or isinstance(items, Text):
             if (asked := text_questions.contains(self, node, items, x)) is not NotImplemented:
                 return asked  # type: ignore[no-any-return]
+        if isinstance(items, SetOfOne):
+            ask(operator.contains, frozenset(), x)  # raises what Python raises for lists in it
+            found = self.truth(node, self.compared(node, "Eq", x, items.item)) if isinstance(x, tuple) else False
+            return found
+        if isinstance(items, records.Variables):
+            items = items.of.fields
         if isinstance(items, DictView):
             items = items.of if items.sort == "keys" else items.items()
         if isinstance(items, dict):
@@ -678,6 +688,14 @@ class Expressions(Comprehensions):
             either = [s if s and s.condition is condition else x for s, x in zip(split, values)]
             return self.for_each_type(node, condition, either, env, evaluate)
 
+    def by_items(self, node: ast.AST, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]) -> Any:
+        """`by_type`, of the items of tuples too."""
+        found = next((p for x in values if type(x) is tuple for p in parts_of(x) if type(p) is Cond), None)
+        if found is None:
+            return self.by_type(node, values, env, evaluate)
+        of_each = lambda *given: self.by_items(node, given, env, evaluate)  # noqa: E731
+        return self.for_each_type(node, found.condition, values, env, of_each)
+
     def for_each_type(
         self, node: ast.AST, condition: Value, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]
     ) -> Any:
@@ -780,6 +798,8 @@ class Expressions(Comprehensions):
             if places is not None:
                 return self.subscript(node, self.call(node, np.ravel, [base.ref], {}), places)
             return base.item(index)
+        if isinstance(base, records.Variables):
+            return records.variable(self, base.of, index)
         if isinstance(base, inspection.Flags):
             return inspection.flag(self.r, base, index, item=True)
         if isinstance(base, dict):
@@ -925,6 +945,7 @@ class Expressions(Comprehensions):
 
     def plain_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         """`base.name` of what is not traced."""
+        base = dicts.closed(self, base)
         if is_cursor(base):
             raise cursors.refused(self, node, f"`.{name}` of")
         if is_label(base):
@@ -963,6 +984,8 @@ class Expressions(Comprehensions):
             return found
         if (found := talk.attribute(base, name)) is not NotImplemented:
             return found
+        if isinstance(base, records.Variables):
+            return records.method_of_variables(self, node, base, name)
         if records.has_attributes_here(base):
             return records.attribute(self, node, base, name)
         if isinstance(base, inspection.Flags):
@@ -1079,7 +1102,7 @@ class Expressions(Comprehensions):
             called = self.callee(node.func, base, env) if of_several else function
             return call(self, node, called, list(given[: len(args)]), dict(zip(places, given[len(args) :])))
 
-        return self.by_type(node, (base, *args, *kwargs.values()), env, run)
+        return self.by_items(node, (base, *args, *kwargs.values()), env, run)
 
     def callee(self, node: ast.expr, base: Any, env: Env) -> Any:
         """What a call calls: an attribute of `base`, if it is one."""
@@ -1091,7 +1114,7 @@ class Expressions(Comprehensions):
     def add_named(self, node: ast.Call, kwargs: dict[str, Any], more: Any) -> None:
         """Adds what `name=x` or `**x` gives to the named arguments of a call."""
         self.at(node)
-        more = references.listing(self, node, more)
+        more = references.listing(self, node, records.listed_variables(self, node, more))
         if not isinstance(more, dict):
             raise Raises(TypeError(f"argument after ** must be a mapping, not {refusals.name_of(more)}"))
         for name, value in more.items():
@@ -1105,7 +1128,10 @@ class Expressions(Comprehensions):
         """A call; of a program that has memmaps, it is noted which arrays may be such after it."""
         if is_of_libraries(function):
             longlongs.note(self.r, function, [*args, *kwargs.values()])
-        made = self.dispatch(node, function, args, kwargs)
+        try:
+            made = self.dispatch(node, function, args, kwargs)
+        except UnknownRank as unknown:
+            made = self.call_function(prelude.squeezed, [unknown.ref, unknown.ones, unknown.axis], {})
         if self.r.maps is not None and not self.is_fixed_here() and is_of_libraries(function):
             of = [function.ref] if isinstance(function, Method) else []
             given = [x for x in (*of, *self.flat([*args, *kwargs.values()])) if isinstance(x, ArrayRef)]
@@ -1123,6 +1149,16 @@ class Expressions(Comprehensions):
             return len(args[0])
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
+        if any(isinstance(x, SetOfOne) for x in (*args, *kwargs.values())) and not takes_choices(function):
+            if function is len and len(args) == 1 and not kwargs:
+                return 1
+            if len(args) == 1 and any(function is f for f in (list, tuple, iter)):
+                args = [self.own([x.item]) if isinstance(x, SetOfOne) else x for x in args]
+            args = [dicts.closed(self, x) for x in args]
+            kwargs = {k: dicts.closed(self, x) for k, x in kwargs.items()}
+        if any(isinstance(x, records.Variables) for x in (*args, *kwargs.values())):
+            args = [records.listed_variables(self, node, x, function) for x in args]
+            kwargs = {k: records.listed_variables(self, node, x, None) for k, x in kwargs.items()}
         if (made_of_none := array_likes.of_none(function, args, kwargs)) is not None:
             return made_of_none
         if function is np.select and len(args) == 2 and kwargs.keys() == {"default"}:
@@ -1299,13 +1335,15 @@ class Expressions(Comprehensions):
         plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
         if table.is_pure(function) and (plain or function in (tuple, list)):
             found = ask(function, *args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
-            return self.own(found) if type(found) is list else found
+            return self.own(found) if type(found) in (list, dict) else found
         if leaves:
             return self.call_or_leave(function, args, kwargs)
         if isinstance(function, types.FunctionType):
             return self.call_function(function, args, kwargs)
         if records.is_class(function):
             return records.construct(self, node, function, args, kwargs)
+        if records.is_result(function):
+            return records.make_result(self, node, function, args, kwargs)
         where = f"{module}.{name}" if module not in ("", "builtins") else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
 
@@ -1539,11 +1577,17 @@ def hands_on(function: Any) -> bool:
 
 def is_inlined(function: Any) -> bool:
     """Whether a call hands its arguments to code that is traced, or to a container."""
-    return takes_choices(function) or isinstance(function, (Partial, partial)) or records.is_class(function)
+    if takes_choices(function) or isinstance(function, (Partial, partial)):
+        return True
+    if records.is_result(function):
+        return True
+    made_as_it_is = untraced.takes_class(function) and function.__module__.startswith("scipy.")
+    return records.is_class(function) and not made_as_it_is
 
 
 def takes_choices(function: Any) -> bool:
     """Whether a call only passes its arguments on, so that their types may be path-dependent."""
-    handed = isinstance(function, (NestedFunction, dicts.ContainerMethod, records.BoundMethod))
+    methods = (dicts.ContainerMethod, records.BoundMethod, records.VariablesMethod)
+    handed = isinstance(function, (NestedFunction, *methods))
     passed = is_users(function) or talk.talks(function) or heaps.takes(function)
     return handed or getattr(function, "__tracebuf__", False) or passed

@@ -25,7 +25,7 @@ from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
 from tracebuf.frontends.numpy.paths.identity import same_thing
-from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, Text
+from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, SetOfOne, Text
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -276,6 +276,8 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
         return truth_of(i, node, a.of)
     if isinstance(a, DictView):
         return bool(a.items())
+    if isinstance(a, records.Variables):
+        return bool(a.of.fields)
     if is_growing(a):
         return list_calls.truth(i, node, a)
     if isinstance(a, Text):
@@ -284,7 +286,7 @@ def truth_of(i: Evaluator, node: ast.AST, a: Any) -> Any:
         found = method(i, node, a, name) if isinstance(a, Record) else None
         if found is not None:
             return records.checked(i, node, a, f"__{name}__", i.call(node, found, [], {}))
-    return True if isinstance(a, (Record, Drawer)) else a
+    return True if isinstance(a, (Record, Drawer, SetOfOne)) else a
 
 
 def holds(i: Evaluator, node: ast.expr, env: Env) -> bool | PyBool:

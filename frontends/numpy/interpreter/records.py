@@ -32,7 +32,7 @@ from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tup
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.host_call import host_call
 from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
-from tracebuf.frontends.numpy.functions import inspection
+from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas import twister
 from tracebuf.frontends.numpy.interpreter import dicts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
@@ -74,6 +74,21 @@ class BoundMethod:
 
 
 @frozen(eq=False, slots=False)
+class Variables:
+    """`x.__dict__` of an object that the function has made."""
+
+    of: Record
+
+
+@frozen(eq=False, slots=False)
+class VariablesMethod:
+    """A method of such a dict."""
+
+    of: Record
+    name: str
+
+
+@frozen(eq=False, slots=False)
 class Super:
     """super(): an object, as the bases after `after` see it."""
 
@@ -97,6 +112,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
         found = in_class(mro, name)
         if found is MISSING:
             raise Raises(AttributeError(f"'super' object has no attribute '{name}'"))
+        if found is object.__new__:
+            return found
         return from_class(i, node, base.owner, found, name)
     if is_generator(base) and name not in base.known:
         return twister.method(i.r, base, name)
@@ -105,6 +122,8 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
     kind = kind_of_object(base)
     if name == "__class__":
         return kind
+    if name == "__dict__" and isinstance(base, Record):
+        return variables(i, node, base)
     found = in_class(kind.__mro__, name)
     if isinstance(base, Record):
         if isinstance(found, property):
@@ -327,9 +346,13 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
         raise i.refuse(node, *refusals.ATTRIBUTE_SET)
     kind = kind_of_object(base)
     if not isinstance(base, Record):
+        if has_dict(kind) and name not in kind._fields:
+            return store_in_tuple(i, node, base, name, value)
         plain = f"'{kind.__name__}' object has no attribute '{name}'"
         raise Raises(AttributeError("can't set attribute" if name in kind._fields else plain))
     found = in_class(kind.__mro__, name)
+    if is_result(kind):
+        return set_field(i, node, base, name, value)
     if in_class(kind.__mro__[:-1], "__setattr__") is not MISSING and kind is not types.SimpleNamespace:
         if is_frozen(kind):
             raise Raises(dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}"))
@@ -342,12 +365,34 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
             raise Raises(AttributeError(f"property '{name}' of '{kind.__name__}' object has no setter"))
         i.call_function(found.fset, [base, value], {})
         return
-    has_dict = any("__dict__" in vars(c) for c in kind.__mro__) or kind is types.SimpleNamespace
-    if not has_dict and not isinstance(found, types.MemberDescriptorType):
+    if not has_dict(kind) and not isinstance(found, types.MemberDescriptorType):
         raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
     if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):
         i.change(node, base)
         base.fields[name] = value
+
+
+def has_dict(kind: type) -> bool:
+    """Whether the objects of a class have a `__dict__`."""
+    return any("__dict__" in vars(c) for c in kind.__mro__) or kind is types.SimpleNamespace
+
+
+def is_bunch(kind: type) -> bool:
+    """Whether a class of named tuples is one whose objects may have further attributes, as SciPy's results are."""
+    init = vars(kind).get("__init__")
+    return hasattr(kind, "_extra_fields") and getattr(getattr(init, "__code__", None), "co_filename", "") == "<string>"
+
+
+def store_in_tuple(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None:
+    """`base.name = value` of a named tuple that may have further attributes, which no branch or loop undoes."""
+    kind, odd = type(base), (types.FunctionType, property)
+    if not is_bunch(kind) and isinstance(in_class(kind.__mro__[:-1], "__setattr__"), odd):
+        raise i.refuse(node, f"{kind.__name__} has a `__setattr__` of its own", "return the value, and set it outside")
+    if isinstance(in_class(kind.__mro__, name), odd[1]):
+        raise i.refuse(node, f"`{name}` of a named tuple is a property", PASS_IT)
+    if i.r.frame.kind != "func" or i.scopes[1:]:
+        raise i.refuse(node, "an attribute of a named tuple that is set in a branch, loop or called function", PASS_IT)
+    vars(base)[name] = value
 
 
 def check_has(x: object, name: str) -> None:
@@ -483,10 +528,10 @@ def is_text(statement: ast.stmt) -> bool:
 
 
 def is_class(x: Any) -> bool:
-    """Whether a value is a class of the user's whose objects can be made in a trace."""
+    """Whether a value is a class written in Python, not of NumPy's, whose objects can be made in a trace."""
     if not isinstance(x, type) or x is object or issubclass(x, BaseException):
         return False
-    return x.__module__.partition(".")[0] not in ("numpy", "scipy") and is_written_in_python_or_named(x)
+    return x.__module__.partition(".")[0] != "numpy" and is_written_in_python_or_named(x)
 
 
 def is_written_in_python_or_named(kind: type) -> bool:
@@ -501,11 +546,21 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
         new = kind.__new__
         if any("__new__" in vars(c) and "_fields" not in vars(c) for c in kind.__mro__[:-2]):
             raise i.refuse(node, f"{kind.__name__} has a `__new__` of its own", "build it outside")
-        return hold(new, kind, *args, **kwargs)
-    made_otherwise = in_class(kind.__mro__[:-1], "__new__") is not MISSING and kind is not types.SimpleNamespace
-    if made_otherwise or type(kind) not in (type, ABCMeta):
-        raise i.refuse(node, f"{kind.__name__} has a constructor of its own (`__new__`)", "build it outside")
-    made = i.r.heap.own(Record(kind), i.r)
+        if in_class(kind.__mro__[:-2], "__init__") is not MISSING and not is_bunch(kind):
+            raise i.refuse(node, f"{kind.__name__}, a named tuple, has an `__init__` of its own", "build it outside")
+        whole = hold(new, kind, *args, **kwargs)
+        if is_bunch(kind):
+            hold(kind.__init__, whole, *args, **kwargs)
+        return whole
+    if type(kind) not in (type, ABCMeta):
+        raise i.refuse(node, f"{kind.__name__} has a metaclass of its own ({type(kind).__name__})", "build it outside")
+    made, new = None, in_class(kind.__mro__[:-1], "__new__")
+    if new is not MISSING and kind is not types.SimpleNamespace:
+        made = made_by(i, node, kind, new, args, kwargs)
+        if not isinstance(made, Record) or not issubclass(made.kind, kind):
+            return made
+        kind = made.kind
+    made = made or i.r.heap.own(Record(kind), i.r)
     init = in_class(kind.__mro__, "__init__")
     if kind is types.SimpleNamespace:
         made.fields.update(kwargs)
@@ -518,6 +573,43 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
     elif args or kwargs:
         raise Raises(TypeError(f"{kind.__name__}() takes no arguments"))
     return made
+
+
+def made_by(
+    i: Evaluator, node: ast.AST, kind: type, new: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """What the `__new__` of a class gives, before `__init__`."""
+    if not isinstance(new, staticmethod) or not isinstance(new.__func__, types.FunctionType):
+        raise i.refuse(node, f"the `__new__` of {kind.__name__} is no function of Python's", "build it outside")
+    made = i.call_function(guarded(i, kind, "__new__", new.__func__), [kind, *args], kwargs)
+    if any(isinstance(x, Record) for x in ends(made)) and not isinstance(made, Record):
+        raise i.refuse(node, f"`{kind.__name__}(...)` is one object or another, depending on the path", "use an if")
+    return made
+
+
+def blank(i: Evaluator, node: ast.AST, kind: Any, *args: Any, **kwargs: Any) -> Any:
+    """object.__new__(kind)."""
+    own = is_class(kind) and in_class(kind.__mro__[:-1], "__new__") is not MISSING
+    if (args or kwargs) and is_class(kind) and (own or in_class(kind.__mro__[:-1], "__init__") is MISSING):
+        exactly = "object.__new__() takes exactly one argument (the type to instantiate)"
+        raise Raises(TypeError(exactly if own else f"{kind.__name__}() takes no arguments"))
+    if not is_class(kind) or issubclass(kind, tuple) or type(kind) not in (type, ABCMeta) or args or kwargs:
+        raise i.refuse(node, "object.__new__ of this", "build the object outside")
+    return i.r.heap.own(Record(kind), i.r)
+
+
+def is_result(kind: Any) -> bool:
+    """Whether a value is a class of SciPy's results, which are dicts whose items are attributes, too."""
+    return isinstance(kind, type) and issubclass(kind, dict) and kind.__module__.startswith("scipy.")
+
+
+def make_result(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A result of SciPy's, as scipy.optimize.OptimizeResult(x=...) is."""
+    if in_class(kind.__mro__, "__init__") is not vars(dict)["__init__"]:
+        raise i.refuse(node, f"{kind.__name__} has an `__init__` of its own", "build it outside")
+    made = Record(kind)
+    made.fields.update(dicts.make(i, node, *args, **kwargs))
+    return i.r.heap.own(made, i.r)
 
 
 def is_generated(kind: type) -> bool:
@@ -586,6 +678,8 @@ def has_attribute(i: Evaluator, node: ast.AST, base: Any, name: Any) -> bool | P
         if isinstance(base, ArrayRef):
             inspection.check_attribute(i.r, name)
         return inspection.has(base, name)
+    if type(base) in (tuple, list, dict, set, frozenset, str, type(None)):
+        return hasattr(type(base)(), name)  # the class itself has more, as `__name__`
     if isinstance(base, Buffer):
         if base.kind not in BUFFERS:
             raise i.refuse(node, f"hasattr of a {base.kind.__name__}", "ask outside")
@@ -636,8 +730,68 @@ def super_of(i: Evaluator, node: ast.AST, *args: Any) -> Super:
 
 
 def variables(i: Evaluator, node: ast.AST, x: Any) -> Any:
-    """vars(x)."""
-    raise i.refuse(node, "vars() of an object", "name the attributes")
+    """vars(x), or `x.__dict__`."""
+    if not isinstance(x, Record) or x.actual is not None:
+        raise i.refuse(node, "vars() of an object", "name the attributes")
+    if not has_dict(x.kind):
+        raise Raises(AttributeError(f"'{x.kind.__name__}' object has no attribute '__dict__'"))
+    return Variables(x)
+
+
+def listed_variables(i: Evaluator, node: ast.AST, x: Any, function: Any = dict) -> Any:
+    """A copy of `x.__dict__`, for what only reads it; any other value as it is."""
+    if not isinstance(x, Variables):
+        return x
+    if not any(function is f for f in (dict, list, tuple, set, frozenset, sorted, len, bool, iter)):
+        raise i.refuse(node, "the `__dict__` of an object as an argument", "pass a copy: dict(vars(x))")
+    return i.own(dict(x.of.fields))
+
+
+def method_of_variables(i: Evaluator, node: ast.AST, x: Variables, name: str) -> VariablesMethod:
+    """A method of `x.__dict__`."""
+    if name not in VARIABLES and hasattr(dict, name):
+        raise i.refuse(node, f"`.{name}` of the `__dict__` of an object", "name the attributes")
+    if name not in VARIABLES:
+        raise Raises(AttributeError(f"'dict' object has no attribute '{name}'"))
+    return VariablesMethod(x.of, name)
+
+
+def set_all(i: Evaluator, node: ast.AST, x: Record, *args: Any, **kwargs: Any) -> None:
+    """x.__dict__.update(...), which no property and no `__setattr__` of the class sees."""
+    for name, value in dicts.make(i, node, *args, **kwargs).items():
+        set_variable(i, node, x, name, value)
+
+
+def set_field(i: Evaluator, node: ast.AST, x: Record, name: Any, value: Any) -> None:
+    """Stores to an attribute that the object itself has from then on."""
+    if x.fields.get(name, MISSING) is not value:
+        i.change(node, x)
+        x.fields[name] = value
+
+
+def set_variable(i: Evaluator, node: ast.AST, x: Record, name: Any, value: Any) -> None:
+    """x.__dict__[name] = value."""
+    if not isinstance(name, str) or isinstance(in_class(x.kind.__mro__, name), (property, types.MemberDescriptorType)):
+        raise i.refuse(node, f"an item {name!r} of `__dict__` that is no attribute", "use a dict")
+    set_field(i, node, x, name, value)
+
+
+def variable(i: Evaluator, x: Record, name: Any) -> Any:
+    """x.__dict__[name]."""
+    if name not in x.fields:
+        raise Raises(KeyError(name))
+    return x.fields[name]
+
+
+def of_copy(name: str) -> Callable[..., Any]:
+    """The handler of a method that reads a copy of `__dict__`."""
+    return lambda i, node, x, *args: dicts.DICT[name](i, node, i.own(dict(x.fields)), *args)
+
+
+VARIABLES: dict[str, Callable[..., Any]] = {
+    "update": set_all, **{name: of_copy(name) for name in ("items", "keys", "values", "get", "copy")},
+}  # fmt: skip
+"""By name of the method of `x.__dict__`: its handler."""
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
@@ -652,6 +806,9 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     anything else."""
     if isinstance(function, BoundMethod):
         return call_method(i, node, function, args, kwargs)
+    if isinstance(function, VariablesMethod):
+        handler = VARIABLES[function.name]
+        return call_as(getattr(dict, function.name), handler, (i, node, function.of), args, kwargs)
     if function is host_call and args and isinstance(args[0], Record):
         return i.call(node, function, [itself(i, node, args[0]), *args[1:]], kwargs)
     if isinstance(function, Record):
@@ -661,6 +818,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
         return i.call(node, function.__func__, [owner, *args], kwargs)
     if function is dict:
         return dicts.make(i, node, *args, **kwargs)
+    if function == object.__new__:
+        return blank(i, node, *args, **kwargs)
     if any(function is f for f in FUNCTIONS):
         return call_as(function, FUNCTIONS[function], (i, node), args, kwargs)
     return NotImplemented
@@ -820,7 +979,7 @@ def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: 
     """`base.name` of an object that is guarded by its identity; `value` is what it is now."""
     if isinstance(base, inspect.Signature) and name == "parameters":
         return dict(value)  # which nothing changes
-    if isinstance(base, (re.Pattern, re.Match)):  # which nothing changes
+    if isinstance(base, (re.Pattern, re.Match)) or table.is_info(type(base)):  # which nothing changes
         return value
     if is_callback(base) and name == "ctypes":
         return CFunction(value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
@@ -388,6 +389,8 @@ class Statements(Expressions, Protected):
             self.store_flat(target, base.ref, index, value)
         elif isinstance(base, inspection.Flags) and index in ("WRITEABLE", "W"):
             self.set_writable(base.of, value)
+        elif isinstance(base, records.Variables):
+            records.set_variable(self, target, base.of, index, value)
         elif made_objects.is_object(base):
             made_objects.store(self.r, base, index, value)
         elif is_groups(base):
@@ -398,6 +401,8 @@ class Statements(Expressions, Protected):
             keyed.store(self, target, base, index, value)
         elif is_growing(base):
             growing.store(self, target, base, index, value)
+        elif isinstance(base, Record) and records.is_result(base.kind):
+            records.set_field(self, target, base, dicts.key_of(self, target, index), value)
         elif isinstance(base, Record):
             found = records.special(self, target, base, "__setitem__", "does not support item assignment")
             self.call(target, found, [index, value], {})
@@ -911,22 +916,28 @@ class Statements(Expressions, Protected):
             raise self.refuse(node, "`raise` without an exception, or with `from`", 'raise ValueError("...")')
         call = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.expr(node.exc if call is None else call.func, env)
-        if not (isinstance(kind, type) and issubclass(kind, BaseException)) or (call is not None and call.keywords):
+        exception = isinstance(kind, type) and issubclass(kind, BaseException)
+        starred = call is not None and any(k.arg is None for k in call.keywords)
+        if not exception or starred or (call is not None and call.keywords and not made_by_python(kind)):
             raise self.refuse(node, "`raise` of anything but an exception with a message", 'raise ValueError("...")')
-        if not has_plain_constructor(kind):
+        if not has_plain_constructor(kind) and not (made_by_python(kind) and not self.r.is_caught(kind)):
             raise self.refuse(node, f"{kind.__name__} has a constructor of its own", 'raise ValueError("...")')
         args = [] if call is None else self.items(call.args, env)
+        named = {str(k.arg): self.expr(k.value, env) for k in (call.keywords if call is not None else ())}
         self.at(node)
-        self.raises(node, kind, args)
+        self.raises(node, kind, args, named)
 
-    def raises(self, node: ast.AST, kind: type[BaseException], args: Sequence[Any]) -> NoReturn:
-        """Records that an exception is raised here. Where what it shows is more than numbers, Python raises it."""
-        if any(has_elements(self, node, x) for x in args):
+    def raises(
+        self, node: ast.AST, kind: type[BaseException], args: Sequence[Any], named: dict[str, Any] | None = None
+    ) -> NoReturn:
+        """Records that an exception is raised here. Where what it shows is more than numbers, or it takes arguments by
+        name, Python raises it."""
+        if named or any(has_elements(self, node, x) for x in args):
             caught = self.r.landing_for(kind, None) is not None
             if not caught and any(h.name for t in self.trying for h in t.handlers):
                 raise self.refuse(node, "`except ... as`, of a message with an array", "leave the name out")
             if caught or not (self.r.surely and self.r.certain):
-                talk.say(self, node, raise_as, [kind, *args], {})
+                talk.say(self, node, raise_as, [kind, *args], named or {})
             if caught:
                 raise DeadEnd
         self.r.fail(kind, *self.message(node, args))
@@ -1068,6 +1079,11 @@ def has_plain_constructor(kind: type[BaseException]) -> bool:
     """Whether an exception's constructor keeps what it is given, and does no more: Python's, and NumPy's AxisError."""
     own = next(c for c in kind.__mro__ if "__init__" in vars(c))
     return own.__module__ == "builtins" or own is np.exceptions.AxisError
+
+
+def made_by_python(kind: type[BaseException]) -> bool:
+    """Whether the constructor of a class of exceptions is a function of Python's, which runs where one is raised."""
+    return isinstance(kind.__init__, types.FunctionType) and isinstance(kind.__new__, types.BuiltinFunctionType)
 
 
 def is_harmless(node: ast.expr, env: Env) -> bool:

@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.arrays.new_arrays import as_it_is
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
 from tracebuf.frontends.numpy.call.talk import under
 from tracebuf.frontends.numpy.functions.formulas import prelude
-from tracebuf.frontends.numpy.interpreter import records
+from tracebuf.frontends.numpy.interpreter import dicts, records
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import cursors, growing, labels, references
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
@@ -77,7 +77,7 @@ def is_known(x: Any) -> bool:
 
 def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
     """A value as a part of a text: as `str` shows it, or (`quoted`) as `repr` does."""
-    conversion = "r" if quoted else ""
+    conversion, x = "r" if quoted else "", dicts.closed(i, x)
     if isinstance(x, Text):
         return Text((Part(x, "r"),)) if quoted else x
     if type(x) is Cond:

@@ -284,7 +284,7 @@ def compare(r: Recorder, name: str, a: Any, b: Any) -> Any:
     arrays = isinstance(a, ArrayRef) or isinstance(b, ArrayRef)
     for x in (a, b):
         if not isinstance(x, (ArrayRef, Scalar, *NUMBERS)):
-            if name in ("Eq", "NotEq") and isinstance(x, (str, type(None))) and not arrays:
+            if name in ("Eq", "NotEq") and (isinstance(x, (str, type(None))) or type(x) is object) and not arrays:
                 check_origin(r, a, b)
                 return ask(function, concrete(a), concrete(b))  # no number equals these
             return unsupported_operand(r, function, a, b)

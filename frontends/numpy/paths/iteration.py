@@ -14,6 +14,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.indexing import as_int, normalise, read_item, slice_range
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, binary
+from tracebuf.frontends.numpy.record.callees import SetOfOne
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises
@@ -262,9 +263,9 @@ class OneShotIterator:
         self.gone, self.left = False, iter(())
 
 
-def in_order(x: set[Any] | frozenset[Any]) -> bool:
+def in_order(r: Recorder, x: set[Any] | frozenset[Any]) -> bool:
     """Whether the order of a set's items is certain: the smallest table of a set has a place for each int below 8."""
-    return all(type(k) is int and 0 <= k < 8 for k in x)
+    return len(x) < 2 or x in r.ordered_sets or all(type(k) is int and 0 <= k < 8 for k in x)
 
 
 def iterable_of(r: Recorder, x: Any) -> Iterable | None:
@@ -279,8 +280,10 @@ def iterable_of(r: Recorder, x: Any) -> Iterable | None:
         return LiveItems.of_dict(r, x, "keys")
     if isinstance(x, DictView):
         return LiveItems.of_dict(r, x.of, x.sort)
-    if isinstance(x, (tuple, str)) or (isinstance(x, (set, frozenset)) and in_order(x)):
+    if isinstance(x, (tuple, str)) or (isinstance(x, (set, frozenset)) and in_order(r, x)):
         return list(x)
+    if isinstance(x, SetOfOne):
+        return [x.item]
     if isinstance(x, range):
         return Range(x.start, x.stop, x.step)
     if isinstance(x, ArrayRef):

@@ -21,8 +21,23 @@ from tracebuf.frontends.numpy.record.cond import Cond, conditions
 from tracebuf.frontends.numpy.record.heap import items_of
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Frame
-from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, PyBool, PyInt, Scalar, Storage, View, whole
+from tracebuf.frontends.numpy.record.values import (
+    ArrayRef,
+    Diagonal,
+    GuardedRef,
+    Over,
+    PyBool,
+    PyInt,
+    Recast,
+    Regrouping,
+    Scalar,
+    Storage,
+    View,
+    Windows,
+    whole,
+)
 from tracebuf.ir.dims import Dim
+from tracebuf.ops.memory.memref import recast_shape
 
 Finish = Callable[[], Any]
 """Makes a value, once the op of the region is recorded."""
@@ -115,14 +130,52 @@ class Leaving(ABC):
         if is_known(self.r, x, [self.frame]):
             return lambda: x
         over = x.view.over
-        if over is not None and not in_scope(self.r, (*over.shape, *deep_parameters(over.view))):
-            raise path_dependent(self.r, name, "an array under another shape, with sizes known there only")
+        apart = over is not None and not in_scope(self.r, (*over.shape, *deep_parameters(over.view)))
         found, local = self.identity(name, identity(x)), x.storage in self.frame.locals
         storage = self.storage(x.storage) if local else x.storage
         if local and x.is_whole:
             return lambda: with_identity(ArrayRef(storage, whole(storage.shape), x.read_only), found())
         offsets, sizes = [self.dim(d) for d in x.view.offsets], [self.dim(d, 0) for d in x.view.sizes]
-        return lambda: with_identity(ArrayRef(storage, with_parts(x.view, offsets, sizes), x.read_only), found())
+        view = self.view_of_view(name, x) if apart else lambda: with_parts(x.view, offsets, sizes)
+        return lambda: with_identity(ArrayRef(storage, view(), x.read_only), found())
+
+    def view_of_view(self, name: str, x: ArrayRef) -> Callable[[], View]:
+        """A view of a view whose sizes, or offsets, the region knows: each is one number, wherever it is met."""
+        dims: dict[Dim, Callable[[], Dim]] = {}
+
+        def dim(d: Dim) -> Dim:
+            return dims[d]()
+
+        def note(view: View) -> None:
+            if not in_scope(self.r, view.strides):
+                raise path_dependent(self.r, name, "an array under another shape, with strides known there only")
+            for d in (*view.offsets, *view.sizes, *(() if view.over is None else numbers_of(view.over))):
+                dims.setdefault(d, self.dim(d, None if d in view.offsets else 0))
+            if view.over is not None:
+                note(view.over.view)
+
+        def made(view: View) -> View:
+            over = view.over and made_over(view.over)
+            return replace(view, offsets=tuple(map(dim, view.offsets)), sizes=tuple(map(dim, view.sizes)), over=over)
+
+        def made_over(over: Over) -> Over:
+            inner = made(over.view)
+            if isinstance(over, Diagonal):
+                return Diagonal(inner, over.axes)
+            if isinstance(over, Windows):
+                return Windows(inner, over.axis, dim(over.size))
+            if isinstance(over, Recast):
+                shape = recast_shape(inner.sizes, over.view.element(x.storage), over.element)
+                return Recast(inner, over.element, shape)
+            return Regrouping(inner, tuple(map(dim, over.shape)), over.old, over.new)
+
+        note(x.view)
+        return lambda: made(x.view)
+
+
+def numbers_of(over: Over) -> tuple[Dim, ...]:
+    """The sizes that belong to what a view is based on, beside those of the view in it."""
+    return over.shape if isinstance(over, Regrouping) else (over.size,) if isinstance(over, Windows) else ()
 
 
 def in_scope(r: Recorder, parts: Iterable[Dim]) -> bool:

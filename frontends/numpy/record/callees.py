@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.record.values import (
 from tracebuf.frontends.numpy.source.binding import parameters_in
 from tracebuf.frontends.numpy.source.source import Source
 from tracebuf.frozen import frozen, plain
+from tracebuf.location import Location
 from tracebuf.running.host import Passed
 from tracebuf.running.kept import kept
 from tracebuf.running.labels import array_of, item_of
@@ -168,6 +169,16 @@ class Part:
     conversion: str = ""
     spec: str = ""
     template: str = ""
+
+
+@frozen(eq=False, slots=False)
+class SetOfOne:
+    """A set of one tuple of sizes, as of the shapes of arrays that a guard tells to be equal, made at a place. Its
+    length and its item are all that is known of it; for more it becomes a set of ints, which are part of the key then.
+    """
+
+    item: tuple[Any, ...]
+    place: Location
 
 
 @frozen(eq=False, slots=False)

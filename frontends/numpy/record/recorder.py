@@ -61,6 +61,8 @@ class Recorder(Sizes):
         self.compared: ByIdentity[Any, None] = ByIdentity()
         """The array objects that `is` was asked about."""
         """What names hold at the heads of loops, where more than the name tells which object it is."""
+        self.ordered_sets: ByIdentity[Any, None] = ByIdentity()
+        """Sets of known items that come in the order in which eager's do, though not in that of their numbers."""
         self.makes_generators = False
         """Whether the program makes random generators (functions/host/draws), or draws from Python's
         (formulas/twister)."""
@@ -292,6 +294,8 @@ class Recorder(Sizes):
         if isinstance(ref, GuardedRef):
             return self.on_either(ref, self.load, index)
         base = self._base(ref.storage, ref.view)
+        if not index and (op := base.defining_op) is not None and op.name == "linalg.fill":
+            return op.operands[0]
         return self.emit(tensor.Extract.of(base, self.element_view(ref.view, index)))
 
     def number(self, ref: ArrayRef, index: Sequence[Dim] = ()) -> NpScalar:

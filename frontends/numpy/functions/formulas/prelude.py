@@ -29,6 +29,13 @@ def power_of_ints(a: Any, b: Any) -> Any:
     return a**b if b >= 0 else float(a) ** b
 
 
+def squeezed(a: Any, ones: tuple[int, ...], axis: int) -> Any:
+    """a.squeeze(), where only the run time knows whether an axis is of size 1, beside those in `ones`."""
+    if a.shape[axis] == 1:
+        return np.squeeze(a, (*ones, axis))
+    return np.squeeze(a, ones) if ones else a
+
+
 def factorial_of(n: int) -> int:
     """math.factorial(n)."""
     if n < 0:

@@ -57,7 +57,7 @@ def called(r: Recorder, function: Untold | UntoldMethod, args: Sequence[Any], kw
         raise r.refuse(f"a call of a {name_of(of)}", "use its arrays and numbers")
     name = f"{told_name(of)}.{method.name}"
     result = untraced.call(r, call_method, [of, method.name, *args], kwargs, name)
-    if isinstance(result, Untold):
+    if isinstance(result, Untold) and result.kind is of.kind:  # the object itself, mostly
         recipe = replace(of.recipe, then=[*of.recipe.then])
         result = replace(result, kind=of.kind, recipe=recipe)
         recipe.then.append((method.name, [*args, *kwargs.values()], tuple(kwargs)))

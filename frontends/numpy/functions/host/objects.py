@@ -1,5 +1,6 @@
 """Objects of SciPy's from outside, which are guarded by their identity: methods of distributions (densities,
-distribution functions, moments), and calls of interpolants of one variable, as host calls.
+distribution functions, moments), also with parameters that the function gives them, `norm(loc, scale)`, and calls of
+interpolants of one variable, as host calls.
 
 Source: `scipy.stats._distn_infrastructure`, `scipy.interpolate`.
 """
@@ -14,8 +15,9 @@ import numpy as np
 from tracebuf.frontends.numpy.call.arguments import defers
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims, like
 from tracebuf.frontends.numpy.functions.host.sparse import Transposed, is_of_scipy
+from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
-from tracebuf.frontends.numpy.record.callees import Buffer, Generator
+from tracebuf.frontends.numpy.record.callees import Buffer, Generator, Partial
 from tracebuf.frontends.numpy.record.raises import ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
@@ -61,19 +63,29 @@ METHODS = frozenset((
 
 @frozen(eq=False)
 class DistributionMethod:
-    """A method of a distribution."""
+    """A method of a distribution; of one that the function has made, `norm(loc, scale)`, the first `parameters` of its
+    positional arguments are those of that."""
 
     of: Any
     name: str
+    parameters: int = 0
+
+
+def is_distribution(x: Any) -> bool:
+    """Whether a value is a distribution of SciPy's."""
+    kind = type(x)
+    return is_of_scipy(kind, "scipy.stats.") and any(
+        c.__module__ == MODULE and c.__name__ in CLASSES for c in kind.__mro__
+    )
 
 
 def method(x: Any, name: str) -> Any:
     """`x.name`, a method of a distribution; NotImplemented for all else."""
-    kind = type(x)
-    if name not in METHODS or not is_of_scipy(kind, "scipy.stats."):
+    if name not in METHODS:
         return NotImplemented
-    known = any(c.__module__ == MODULE and c.__name__ in CLASSES for c in kind.__mro__)
-    return DistributionMethod(x, name) if known and hasattr(x, name) else NotImplemented
+    if isinstance(x, Partial) and is_distribution(x.func):
+        return Partial(DistributionMethod(x.func, name, len(x.args)), x.args, x.keywords)
+    return DistributionMethod(x, name) if is_distribution(x) and hasattr(x, name) else NotImplemented
 
 
 def evaluate(distribution: Any, name: str, arguments: tuple[Any, ...], names: tuple[str, ...]) -> Any:
@@ -125,7 +137,10 @@ def interpolated(r: Recorder, interpolant: Any, x: Any) -> Any:
 
 
 def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """A call of a distribution's method or of an interpolant; NotImplemented for others."""
+    """A call of a distribution, of its method or of an interpolant; NotImplemented for others."""
+    if is_distribution(function) and hasattr(function, "rvs") and not hasattr(function, "dist"):
+        ask(function, *map(concrete, args), **{k: concrete(x) for k, x in kwargs.items()})  # raises what SciPy raises
+        return Partial(function, tuple(args), kwargs)
     if is_interpolant(function) and len(args) == 1 and not kwargs:
         return interpolated(r, function, args[0])
     if not isinstance(function, DistributionMethod):
@@ -133,4 +148,5 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
     held = [*getattr(function.of, "args", ()), *getattr(function.of, "kwds", {}).values()]
     if any(ask(np.ndim, x) for x in held):
         raise r.refuse("a distribution whose parameters are arrays", "pass them: norm.pdf(x, loc, scale)")
+    args = [*args[function.parameters :], *args[: function.parameters]]
     return EVALUATE(r, function.of, function.name, (*args, *kwargs.values()), tuple(kwargs))

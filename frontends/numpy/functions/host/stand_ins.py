@@ -7,6 +7,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple, cast
 
@@ -91,7 +92,10 @@ class StandIns:
         if prod(shape) > LARGEST:
             shape = [self.small.get(n, n) for n in shape]
         axes = order_of(x)
-        dense = self.how.fill(tuple(shape[axis] for axis in axes), x.dtype)
+        fill: Any = self.how.fill
+        if fill is varied and x.dtype.kind in "fc":  # where a distance to another array is 0, less may be computed
+            fill = partial(varied, seed=len(self.arrays))
+        dense = fill(tuple(shape[axis] for axis in axes), x.dtype)
         self.arrays.append(dense.transpose(np.argsort(axes)) if x.ndim else dense)
         return self.arrays[-1]
 
@@ -183,9 +187,9 @@ class _Silence:
 _silence = _Silence()
 
 
-def varied(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+def varied(shape: tuple[int, ...], dtype: np.dtype, seed: int = 0) -> np.ndarray:
     """Numbers in no order, in (0, 1) or 1 to 5; a square matrix is positive definite."""
-    parts = np.random.default_rng(0).random(shape)
+    parts = np.random.default_rng(seed).random(shape)
     if dtype.kind == "b":
         return np.asarray(parts > 0.4, dtype)
     if dtype.kind in "iu":

@@ -62,6 +62,7 @@ from tracebuf.ops.scalars import arith
 from tracebuf.process.libraries import LIBRARIES, is_librarys
 from tracebuf.running.host import HostFunction
 from tracebuf.running.kept import keeping
+from tracebuf.running.ufuncs import is_special, name_of_ufunc
 from tracebuf.running.untraced import (
     Begun,
     Delivered,
@@ -104,6 +105,8 @@ def takes(function: Any) -> bool:
     module = getattr(function, "__module__", None)
     if isinstance(function, types.BuiltinFunctionType):
         return (module, function.__name__) in CHECKED
+    if isinstance(function, np.ufunc):
+        return is_special(function) and function.nout > 1
     if not isinstance(function, types.FunctionType) or not isinstance(module, str):
         return False
     root, *packages, _ = (*module.split("."), "")
@@ -179,6 +182,8 @@ def call(
 
 
 def public_name(function: Any) -> str:
+    if isinstance(function, np.ufunc):
+        return name_of_ufunc(function)
     module = ".".join(part for part in function.__module__.split(".") if part[:1] != "_")
     return f"{module}.{function.__name__}"
 

@@ -17,7 +17,7 @@ from tracebuf.frontends.numpy.arrays.indexing import index_parts, index_steps
 from tracebuf.frontends.numpy.record.broadcasting import shape_text
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim
 from tracebuf.ir.types import I1
@@ -91,8 +91,17 @@ def axes_taken(ref: ArrayRef) -> int:
     return ref.ndim if ref.element is I1 else 1
 
 
+def is_one_bool(index: Any) -> bool:
+    """Whether an index is one bool, or an array of bool without axes: a mask of a new first axis of one element."""
+    if isinstance(index, (ArrayRef, NpScalar)):
+        return index.element is I1 and not (isinstance(index, ArrayRef) and index.ndim)
+    return isinstance(index, (bool, np.bool_, PyBool))
+
+
 def is_advanced(index: Any) -> bool:
-    """Whether an index contains arrays or lists."""
+    """Whether an index contains arrays or lists, or is a mask of one element."""
+    if is_one_bool(index):
+        return True
     for i in index if isinstance(index, tuple) else (index,):
         if isinstance(i, (list, np.ndarray, tuple)) or (isinstance(i, ArrayRef) and (i.ndim or i.element is I1)):
             return True

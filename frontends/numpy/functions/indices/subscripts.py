@@ -7,14 +7,15 @@ Basic indices (integer arrays without axes too) go to arrays/indexing; all other
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import read_item, store_item
-from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, filled, k_order
-from tracebuf.frontends.numpy.functions.indices.index_arrays import advanced_index, is_advanced
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, copy_of, filled, k_order
+from tracebuf.frontends.numpy.functions.indices.index_arrays import advanced_index, is_advanced, is_one_bool
 from tracebuf.frontends.numpy.functions.indices.masks import is_one_mask, mask_view, read_advanced, store_advanced
 from tracebuf.frontends.numpy.numbers.operands import Operand
 from tracebuf.frontends.numpy.record.each_path import on_each_path
@@ -44,6 +45,8 @@ def state(r: Recorder, ref: ArrayRef, index: Any) -> list[Value]:
 
 def masked(r: Recorder, ref: ArrayRef, index: Any) -> tuple[ArrayRef, ArrayRef] | None:
     """The array that a mask picks from and the mask, as arrays that broadcast; None for an index with other arrays."""
+    if is_one_bool(index):
+        ref, index = with_axis(r, ref), with_axis(r, index)
     at = advanced_index(r, ref, arrays_in(r, index))
     return mask_view(at) if is_one_mask(at) else None
 
@@ -53,8 +56,15 @@ def holds_scalar_array(index: Any) -> bool:
     return any(isinstance(i, (ArrayRef, np.ndarray)) for i in (index if type(index) is tuple else (index,)))
 
 
+def with_axis(r: Recorder, x: Any) -> ArrayRef:
+    """An array, or a number as one, with a new first axis."""
+    return as_array(r, x).derive(methodcaller("new_axis", 0))
+
+
 def read(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
     """`ref[index]`: a view for a basic index, a fresh array for index arrays and masks, or a number."""
+    if is_one_bool(index):
+        ref, index = with_axis(r, ref), with_axis(r, index)
     if not is_advanced(index):
         found = read_item(r, ref, index)
         if isinstance(found, ArrayRef) and holds_scalar_array(index):
@@ -65,6 +75,8 @@ def read(r: Recorder, ref: ArrayRef, index: Any) -> ArrayRef | Scalar:
 
 def store(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Operand]) -> None:
     """`ref[index] = value`: converted (unsafe casting) and broadcast; raises what NumPy raises."""
+    if is_one_bool(index):
+        ref, index = with_axis(r, ref), with_axis(r, index)
     if not is_advanced(index):
         return store_item(r, ref, index, value)
     r.check_writable(ref)

@@ -105,7 +105,12 @@ def converted(r: Recorder, ufunc: np.ufunc, x: Any, k: int, wanted: np.dtype | N
 @traces(np.linalg.vecdot)
 def vecdot_along(r: Recorder, x1: Any, x2: Any, *, axis: Any = -1) -> ArrayRef | Scalar:
     """np.linalg.vecdot."""
-    check_weak_ints(r, [as_operand(r, x) for x in (x1, x2)])
-    refs = [as_array(r, x) for x in (x1, x2)]
+    return by_cores(r, np.vecdot, *moved_last(r, [as_operand(r, x) for x in (x1, x2)], axis))
+
+
+def moved_last(r: Recorder, operands: Sequence[Any], axis: Any) -> list[ArrayRef]:
+    """The operands of np.vecdot, with the axis along which they are multiplied as the last one."""
+    check_weak_ints(r, operands)
+    refs = [as_array(r, x) for x in operands]
     check_cores(np.vecdot, refs)
-    return by_cores(r, np.vecdot, *(moveaxis(r, x, axis_of(r, axis, x.ndim), -1) for x in refs))
+    return [moveaxis(r, x, axis_of(r, axis, x.ndim), -1) for x in refs]

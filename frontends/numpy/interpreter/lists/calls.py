@@ -117,7 +117,8 @@ def truth(i: Evaluator, node: ast.AST, x: Record) -> Any:
 def takes(function: Any, given: Sequence[Any]) -> bool:
     """Whether a call is one of those made here: with such lists among its arguments. What takes the items of a list in
     turn takes one whose items are such lists as it takes any."""
-    if any(function is f for f in HANDED_ON):
+    shows = getattr(function, "__name__", "") == "format" and isinstance(getattr(function, "__self__", None), str)
+    if shows or any(function is f for f in HANDED_ON):
         return False
     if any(function is f for f in ITERATING):
         return any(map(is_growing, given))
