@@ -18,8 +18,9 @@ from dataclasses import field
 
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.frozen import plain
+from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Block, Mixed, Op, Value
-from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, product
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, MemRefType, unnamed
@@ -132,9 +133,11 @@ class _Rows:
 
 def rows_by_blocks(func: Func) -> None:
     """Puts a loop over blocks around each such sequence of ops; nothing changes where threads share the nests, or what
-    runs is a block already."""
+    runs is a block already. The attribute `before_blocks` keeps the program that it was, whose `at_most` says whether
+    arrays have become smaller."""
     if func.attrs.get("parallel"):
         return
+    before: Func | None = None
     for block in list(flow_blocks(func)):
         if _is_swept(block):
             continue
@@ -145,13 +148,17 @@ def rows_by_blocks(func: Func) -> None:
             if found is None:
                 made += ops[k:end]
             else:
+                before = before or clone_func(func)[0]
                 smaller.update(v.defining_op for v in found.local if v.defining_op is not None)
+                before.attrs["at_most"] = bool(smaller) or before.attrs.get("at_most", False)
                 made += _in_blocks(found)
             k = end
         if made != ops:
             block.replace_ops([op for op in made if op not in smaller])
         for op in smaller:
             op.drop_uses()
+    if before is not None:
+        func.attrs["before_blocks"] = before
 
 
 # -- which ops
@@ -187,7 +194,7 @@ def _sequence(ops: Sequence[Op], start: int, arguments: Sequence[Value]) -> tupl
 
 def _over_rows(op: Op) -> tuple[Dim, list[int]] | None:
     """How many rows an op goes over, and the operands whose rows it sees; None for any other op."""
-    if isinstance(op, memref.Copy | linalg.Fill):
+    if isinstance(op, linalg.Fill) or (isinstance(op, memref.Copy) and op.attrs.get("reason") == "store"):
         shape = op.operand(1).memref_type.shape if isinstance(op.operand(1).type, MemRefType) else ()
         places = [0, 1] if isinstance(op, memref.Copy) else [1]
     elif type(op) is linalg.Generic and op.n_ins < len(op.operands) and not (op.attrs.get("ordered") or op.may_raise):
@@ -243,32 +250,35 @@ def _in_blocks(found: _Rows) -> list[Op]:
     """The ops in their place: what goes before, the loop over blocks, what is freed behind it."""
     loc, local = next(iter(found.ops)).loc, found.local
     outer = IndexWriter([op for op in found.before if not op.results or op.result not in local], loc)
-    sizes: dict[Value, list[Mixed]] = {}
+    known: dict[Dim, Mixed] = {}
+    bytes_of: dict[tuple[Dim, ...], int] = {}  # of an element of all arrays whose rows are of that shape
+    for v in found.views:
+        origin, shape = v.defining_op if v in local else None, v.memref_type.shape
+        for k, axis in enumerate(shape[1:]):
+            if isinstance(origin, memref.Alloc):
+                known.setdefault(axis, origin.sizes[1 + k])
+            elif axis not in known:
+                known[axis] = axis if isinstance(axis, int) else outer.emit(memref.Dim.of(v, 1 + k, loc))
+        bytes_of[shape[1:]] = bytes_of.get(shape[1:], 0) + v.memref_type.element.itemsize
     in_row: Mixed = 0
     bytes_in_row: Dim = 0
-    for v in found.views:
-        origin = v.defining_op if v in local else None
-        shape = v.memref_type.shape
-        if isinstance(origin, memref.Alloc):
-            sizes[v] = origin.sizes[1:]
-        else:
-            sizes[v] = [
-                n if isinstance(n, int) else outer.emit(memref.Dim.of(v, k, loc)) for k, n in enumerate(shape[1:], 1)
-            ]
-        size: Mixed = v.memref_type.element.itemsize
-        total: Dim = v.memref_type.element.itemsize
-        for n, axis in zip(sizes[v], shape[1:]):
-            size, total = outer.product(size, n), mul(total, axis)
-        in_row, bytes_in_row = outer.add(in_row, size), add(bytes_in_row, total)
+    for row, itemsize in bytes_of.items():
+        size: Mixed = itemsize
+        for axis in row:
+            size = outer.product(size, known[axis])
+        in_row, bytes_in_row = outer.add(in_row, size), add(bytes_in_row, product((itemsize, *row)))
+    sizes = {v: [known[axis] for axis in v.memref_type.shape[1:]] for v in found.views}
     n = outer.emit(memref.Dim.of(next(v for v in found.views if v not in local), 0, loc))
     step = _rows_in_block(outer, n, in_row)
-    most = dim_min(found.length, dim_max(1, floordiv(BLOCK_BYTES, dim_max(bytes_in_row, 1))))
     step = outer.value(step)
     first = outer.op(arith.MinSI, n, step) if local else step
     smaller: dict[Value, Value] = {}
     for v in local:
         op, type_ = v.defining_op, v.memref_type
         assert isinstance(op, memref.Alloc)
+        own = product((type_.element.itemsize, *type_.shape[1:]))
+        by = own if isinstance(own, int) else bytes_in_row  # without a division more rows are asked for than are used
+        most = dim_min(found.length, dim_max(1, floordiv(BLOCK_BYTES, dim_max(by, 1))))
         made = memref.Alloc.of(
             (most, *type_.shape[1:]), type_.element, [first, *sizes[v]], op.attrs["order"], op.attrs["reason"], op.loc
         )
