@@ -11,6 +11,7 @@ import tracebuf
 from tests.support.agreement import program
 from tests.support.params import one_in
 from tracebuf import bufferize
+from tracebuf.optimize.buffers import rows_by_blocks
 from tracebuf.options import Options
 from tracebuf.testing import ladder
 
@@ -64,6 +65,18 @@ def test_each_element_takes_the_same_steps(name: str) -> None:
         climb(f, given, interpreted=False)
 
 
+@pytest.mark.parametrize("name", one_in(3, BLOCKED))
+def test_a_few_rows_at_a_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", 96)
+    climb(function(BLOCKED[name]), args(9, 5), again=[args(40, 3), args(1, 20)])
+    climb(function(BLOCKED[name]), args(100, 0))
+
+
+def test_blocks_of_whole_cache_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", 3000)
+    climb(function(BLOCKED["vectors"]), args(300, 2))
+
+
 @pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
 def test_a_loop_over_blocks_is_around(name: str) -> None:
     text = bufferize(function((BLOCKED | KEPT)[name])).lower(*args(50, 60)).as_text()
@@ -71,8 +84,6 @@ def test_a_loop_over_blocks_is_around(name: str) -> None:
 
 
 def test_the_bits_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tracebuf.optimize.buffers import rows_by_blocks
-
     given, found = args(500, 333), []
     for size in (2**12, 2**16, 2**40):
         monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", size)
@@ -88,8 +99,6 @@ def test_what_is_made_and_freed_between_takes_a_block() -> None:
 
 
 def test_copies_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tracebuf.optimize.buffers import rows_by_blocks
-
     monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", 1024)
     counts = []
     for tile in (True, False):

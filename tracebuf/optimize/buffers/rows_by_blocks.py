@@ -236,7 +236,8 @@ def _rows_in_block(outer: IndexWriter, n: Value, in_row: Mixed) -> Mixed:
         rows = max(BLOCK_BYTES // max(in_row, 1), 1)
         return rows if rows < LINES else rows - rows % LINES
     few, many = IndexWriter([], outer.loc), IndexWriter([], outer.loc)
-    found = few.op(arith.MaxSI, n, 1), many.op(arith.MaxSI, many.op(FloorDivIndex, BLOCK_BYTES, in_row), 1)
+    all_rows = few.op(arith.MinSI, n, BLOCK_BYTES)  # fewer only where a row has no bytes
+    found = few.op(arith.MaxSI, all_rows, 1), many.op(arith.MaxSI, many.op(FloorDivIndex, BLOCK_BYTES, in_row), 1)
     then, otherwise = Block(), Block()
     for block, writer, value in zip((then, otherwise), (few, many), found):
         block.replace_ops([*writer.ops, scf.Yield.of([value], outer.loc)])
@@ -246,44 +247,60 @@ def _rows_in_block(outer: IndexWriter, n: Value, in_row: Mixed) -> Mixed:
     return made.results[0]
 
 
-def _in_blocks(found: _Rows) -> list[Op]:
-    """The ops in their place: what goes before, the loop over blocks, what is freed behind it."""
-    loc, local = next(iter(found.ops)).loc, found.local
-    outer = IndexWriter([op for op in found.before if not op.results or op.result not in local], loc)
+def _bytes_in_row(found: _Rows, outer: IndexWriter) -> tuple[dict[Dim, Mixed], Mixed, Dim]:
+    """The sizes of rows by what their types say, and the bytes of a row of all arrays, as a value and by the types."""
     known: dict[Dim, Mixed] = {}
-    bytes_of: dict[tuple[Dim, ...], int] = {}  # of an element of all arrays whose rows are of that shape
+    itemsizes: dict[tuple[Dim, ...], int] = {}  # of all arrays whose rows have that shape
+    local = found.local
     for v in found.views:
         origin, shape = v.defining_op if v in local else None, v.memref_type.shape
         for k, axis in enumerate(shape[1:]):
             if isinstance(origin, memref.Alloc):
                 known.setdefault(axis, origin.sizes[1 + k])
             elif axis not in known:
-                known[axis] = axis if isinstance(axis, int) else outer.emit(memref.Dim.of(v, 1 + k, loc))
-        bytes_of[shape[1:]] = bytes_of.get(shape[1:], 0) + v.memref_type.element.itemsize
+                known[axis] = axis if isinstance(axis, int) else outer.emit(memref.Dim.of(v, 1 + k, outer.loc))
+        itemsizes[shape[1:]] = itemsizes.get(shape[1:], 0) + v.memref_type.element.itemsize
     in_row: Mixed = 0
-    bytes_in_row: Dim = 0
-    for row, itemsize in bytes_of.items():
+    typed: Dim = 0
+    for row, itemsize in itemsizes.items():
         size: Mixed = itemsize
         for axis in row:
             size = outer.product(size, known[axis])
-        in_row, bytes_in_row = outer.add(in_row, size), add(bytes_in_row, product((itemsize, *row)))
-    sizes = {v: [known[axis] for axis in v.memref_type.shape[1:]] for v in found.views}
+        in_row, typed = outer.add(in_row, size), add(typed, product((itemsize, *row)))
+    return known, in_row, typed
+
+
+def _smaller(
+    found: _Rows, outer: IndexWriter, n: Value, step: Mixed, in_row: Dim, known: dict[Dim, Mixed]
+) -> dict[Value, Value]:
+    """Arrays of a block's size in the place of local ones, which are freed instead of these. Where the rows of one have
+    a size that is known but those of others do not, it has as many as a block has at most: that takes no division."""
+    most = step if isinstance(step, int) else dim_max(1, floordiv(BLOCK_BYTES, dim_max(in_row, 1)))
+    made: dict[Value, Value] = {}
+    for v in found.local:
+        op, (_, *row) = v.defining_op, v.memref_type.shape
+        assert isinstance(op, memref.Alloc)
+        own = product((v.memref_type.element.itemsize, *row))
+        rows: tuple[Dim, Mixed] = most, step
+        if isinstance(own, int) and not isinstance(in_row, int):
+            rows = (max(BLOCK_BYTES // max(own, 1), 1),) * 2
+        shape = dim_min(found.length, rows[0]), *row
+        sizes = [outer.op(arith.MinSI, n, rows[1]), *(known[d] for d in row)]
+        order, reason = op.attrs["order"], op.attrs["reason"]
+        made[v] = outer.emit(memref.Alloc.of(shape, v.memref_type.element, sizes, order, reason, op.loc))
+        found.freed[v].uses[0].set(made[v])
+    return made
+
+
+def _in_blocks(found: _Rows) -> list[Op]:
+    """The ops in their place: what goes before, the loop over blocks, what is freed behind it."""
+    loc, local = next(iter(found.ops)).loc, found.local
+    outer = IndexWriter([op for op in found.before if not op.results or op.result not in local], loc)
+    known, in_row, typed = _bytes_in_row(found, outer)
     n = outer.emit(memref.Dim.of(next(v for v in found.views if v not in local), 0, loc))
     step = _rows_in_block(outer, n, in_row)
+    smaller = _smaller(found, outer, n, step, typed, known)
     step = outer.value(step)
-    first = outer.op(arith.MinSI, n, step) if local else step
-    smaller: dict[Value, Value] = {}
-    for v in local:
-        op, type_ = v.defining_op, v.memref_type
-        assert isinstance(op, memref.Alloc)
-        own = product((type_.element.itemsize, *type_.shape[1:]))
-        by = own if isinstance(own, int) else bytes_in_row  # without a division more rows are asked for than are used
-        most = dim_min(found.length, dim_max(1, floordiv(BLOCK_BYTES, dim_max(by, 1))))
-        made = memref.Alloc.of(
-            (most, *type_.shape[1:]), type_.element, [first, *sizes[v]], op.attrs["order"], op.attrs["reason"], op.loc
-        )
-        smaller[v] = outer.emit(made)
-        found.freed[v].uses[0].set(made.result)
     around = Block([INDEX])
     inner, start, length = IndexWriter([], loc), around.args[0], unnamed()
     count = inner.op(arith.MinSI, inner.sub(n, start), step)
@@ -291,7 +308,7 @@ def _in_blocks(found: _Rows) -> list[Op]:
     for v in found.views:
         rank, base = v.memref_type.rank, smaller.get(v, v)
         offsets: tuple[Mixed, ...] = (0 if v in smaller else start, *[0] * (rank - 1))
-        part = Slice(offsets, (count, *sizes[v]), (1,) * rank, tuple(range(rank)))
+        part = Slice(offsets, (count, *(known[d] for d in v.memref_type.shape[1:])), (1,) * rank, tuple(range(rank)))
         views[v] = inner.emit(memref.Subview.of(base, part, (length, *v.memref_type.shape[1:]), loc))
     for op, places in found.ops.items():
         for k in places:
