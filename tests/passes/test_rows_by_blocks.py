@@ -120,6 +120,27 @@ def test_arguments_that_are_one_array(views: str) -> None:
     np.testing.assert_array_equal(*found)
 
 
+LOSS = """m = x.max(axis=1)
+    e = np.exp(x - m[:, None])
+    loss = np.log(e.sum(axis=1)) + m
+    return loss, x - loss[:, None]"""
+
+
+@pytest.mark.parametrize("name", one_in(4, [*BLOCKED, "loss"]))
+@pytest.mark.parametrize("size", [2**17, 1024])
+def test_no_more_memory_at_once(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is made when something else is freed takes its memory, or is made in another loop."""
+    monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", size)
+    body = (BLOCKED | {"loss": LOSS})[name]
+    for given in (args(9, 2), args(200, 3), args(40, 300)):
+        counts = [bufferize(function(body), tile=tile).call_counted(*clone(given))[1] for tile in (True, False)]
+        assert counts[0] is not None and counts[1] is not None and counts[0].peak_bytes <= counts[1].peak_bytes
+
+
+def clone(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(x.copy() if isinstance(x, np.ndarray) else x for x in given)
+
+
 def test_not_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     f, given = function(BLOCKED["vectors"]), args(50, 60)
     assert "scf.for" in bufferize(f).lower(*given).as_text()

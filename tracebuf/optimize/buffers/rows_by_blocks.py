@@ -54,8 +54,12 @@ class _Rows:
     rows: dict[Value, set[Value]] = field(default_factory=dict)
     written: set[Value] = field(default_factory=set)
     whole: set[Value] = field(default_factory=set)
-    kept: set[Value] = field(default_factory=set)
-    """What is freed before another array is made, whose memory it may become."""
+    idle: list[Value] = field(default_factory=list)
+    """What is freed, and whose memory no array that is made later takes."""
+    reused: dict[Value, Value] = field(default_factory=dict)
+    """Of arrays that are made later those whose memory they take."""
+    takes_more: bool = False
+    """Whether another array is made later, which would be there at the same time."""
 
     def takes(self, op: Op) -> bool:
         """Takes in an op that is over these rows, or may go before or behind all of them; False for any other."""
@@ -63,10 +67,11 @@ class _Rows:
             return found[0] == self.length and self._takes_rows(op, found[1])
         if isinstance(op, memref.Dealloc):
             self.freed[op.operand(0)] = op
+            self.idle.append(op.operand(0))
             return True
         if isinstance(op, memref.Alloc):
             free = not (self.strict and self.freed)
-            self.kept.update(self.freed)
+            self._make(op)
         elif isinstance(op, memref.Load):
             free = self._is_apart(op.operand(0)) and memref.base_of(op.operand(0)) not in self.written
         else:
@@ -75,6 +80,15 @@ class _Rows:
         if free:
             self.before[op] = None
         return free
+
+    def _make(self, op: memref.Alloc) -> None:
+        """An array that is made when others are freed takes the memory of one of them: it is there beside the rest."""
+        alike = (v for v in self.idle if v.type == op.result.type and _order_of(v) == _order_of(op.result))
+        if (old := next(alike, None)) is not None:
+            self.idle.remove(old)
+            self.reused[op.result] = old
+        elif self.idle:
+            self.takes_more = True
 
     def _takes_rows(self, op: Op, places: list[int]) -> bool:
         n_ins = op.n_ins if isinstance(op, linalg.DestinationOp) else 1
@@ -119,16 +133,17 @@ class _Rows:
 
     @property
     def pays(self) -> bool:
-        """Whether one of the arrays that have the most axes is seen by two of the ops, and none of them is there longer
-        than it was, but for those of a block's size."""
+        """Whether one of the arrays that have the most axes is seen by two of the ops, and no more memory is in use at
+        once than it was."""
+        local = self.local
+        if self.takes_more or not all(new in local and old in local for new, old in self.reused.items()):
+            return False
         rank = max((v.memref_type.rank for v in self.views), default=0)
-        longer = {v for v in self.freed if v.defining_op in self.before} | self.kept
-        longer = {v for v in longer if v.memref_type.rank == rank}
         uses = [
             base for op, places in self.ops.items() for base in {memref.base_of(op.operand(k)) for k in places}
             if base.memref_type.rank == rank
         ]  # fmt: skip
-        return longer <= self.local.keys() and len(uses) > len(set(uses))
+        return len(uses) > len(set(uses))
 
 
 def rows_by_blocks(func: Func) -> None:
@@ -215,6 +230,12 @@ def _over_rows(op: Op) -> tuple[Dim, list[int]] | None:
     return (shape[0], places) if shape and not isinstance(shape[0], int) else None
 
 
+def _order_of(v: Value) -> tuple[int, ...] | None:
+    """The order of axes of an array that the function makes."""
+    order: tuple[int, ...] | None = None if v.defining_op is None else v.defining_op.attrs.get("order")
+    return order
+
+
 def _rows_of(v: Value) -> Value:
     """The buffer each of whose rows has that row of a view; or the view."""
     while isinstance(op := v.defining_op, memref.Cast | memref.Subview):
@@ -278,6 +299,8 @@ def _smaller(
     most = step if isinstance(step, int) else dim_max(1, floordiv(BLOCK_BYTES, dim_max(in_row, 1)))
     made: dict[Value, Value] = {}
     for v in found.local:
+        if v in found.reused:
+            continue
         op, (_, *row) = v.defining_op, v.memref_type.shape
         assert isinstance(op, memref.Alloc)
         own = product((v.memref_type.element.itemsize, *row))
@@ -289,6 +312,8 @@ def _smaller(
         order, reason = op.attrs["order"], op.attrs["reason"]
         made[v] = outer.emit(memref.Alloc.of(shape, v.memref_type.element, sizes, order, reason, op.loc))
         found.freed[v].uses[0].set(made[v])
+    for v, old in found.reused.items():
+        made[v] = made[old]
     return made
 
 
@@ -316,4 +341,6 @@ def _in_blocks(found: _Rows) -> list[Op]:
     around.replace_ops([*inner.ops, *found.ops, scf.Yield.of([], loc)])
     loop = scf.For.of([outer.value(0), n, step], [], around, loc)
     loop.attrs["blocks"] = True  # of which each is work enough for a call
+    for v in found.reused:
+        found.freed.pop(v).drop_uses()
     return [*outer.ops, loop, *found.freed.values()]
