@@ -827,7 +827,7 @@ class KernelWriter:
             self._block(op.body)
             self.loops -= around
             loop.next = [v for _, v in self._all_parts(op.body.terminator.operands, carried)]
-            if units:
+            if units and not blocks:
                 self.polls.poll(units)
         self._bind_all(carried, loop.carried)
         return loop.carried
