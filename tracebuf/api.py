@@ -845,7 +845,7 @@ class BufferizedFunction(NativeCallable):
                 traced = self._traced(args, kwargs)[1]
                 spec.made, spec.sizes = stages.bufferized(traced, self.options), traced.bindings
         env = {} if named is not None else {s: b.value(values) for s, b in (spec.sizes or spec.traced.bindings).items()}
-        return explain(spec.program.func, env)
+        return explain(spec.program.told, env)
 
     @hides_frames(UnsupportedError)
     def cut(self, *args: Any, **kwargs: Any) -> Cut:
@@ -1295,7 +1295,7 @@ class BufferizedFunction(NativeCallable):
         named = dict(zip(call.names, call.values))
         stored = frozenset(call.names[i] for i in traced.stored)
         own = sizes_named(self.__wrapped__) if isinstance(self.options.max_bytes, str) else {}
-        more = check(program.func, self.options, stored, sizes, named, own)
+        more = check(program.told, self.options, stored, sizes, named, own)
         guards = *traced.guards, *(Guard("nonneg", size) for size in more if isinstance(size, Expr))
         return replace(traced.call_plan, guards=guards)
 

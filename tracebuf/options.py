@@ -81,7 +81,7 @@ def setting(name: str, otherwise: Any) -> Any:
     if not text:
         return otherwise
     if isinstance(otherwise, bool):
-        return True
+        return text != "0"
     try:
         return int(text) if isinstance(otherwise, int) else text
     except ValueError:
@@ -160,7 +160,8 @@ class Options:
             bit.
         tile: whether ops that go over the same rows run on one block of rows after the other, so that a block stays in
             the cache and what is only needed between them has a block's size; the results are the same, to the bit.
-            Not with `parallel`, whose nests are shared as a whole.
+            What explains a program tells of whole arrays: they are the most that it takes. Not with `parallel`, whose
+            nests are shared as a whole, nor with the back end "numba".
         warnings: "numpy" gives NumPy's floating-point warnings and obeys `np.errstate`: compiled code that meets an
             infinity or a NaN, in any result of arithmetic, ends; the arguments get back what they held, and the
             original function runs. It runs at once where calls are made, integers or complex numbers divided. None:
@@ -199,7 +200,7 @@ class Options:
     backend: Backend = setting_field("backend", "llvm")
     fallback: Fallback | None = None
     parallel: bool = setting_field("parallel", False)
-    tile: bool = setting_field("tile", False)
+    tile: bool = setting_field("tile", True)
     warnings: Warnings | None = setting_field("warnings", None)
     max_allocations: int | None = field(default_factory=lambda: _settings.get("max_allocations"))
     max_copies: int | None = field(default_factory=lambda: _settings.get("max_copies"))

@@ -97,7 +97,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     `for k ...: y += h[k] * x[k:]`  block by block: optimize/buffers/sweep_by_blocks.py;
                                     tests/passes/test_sweep_by_blocks.py; of columns in registers: lower/registers.py,
                                     `_in_registers` of backend/llvm/emit.py; tests/native/test_sweeps_in_registers.py
-    `x - x.mean(axis=1)`            with `tile`, block of rows by block: optimize/buffers/rows_by_blocks.py;
+    `x - x.mean(axis=1)`            block of rows by block: optimize/buffers/rows_by_blocks.py; what users are told
+                                    is of the program before it: `told` of pipeline.py;
                                     tests/passes/test_rows_by_blocks.py
     what a loop begins with, unread optimize/tensors/place_stand_ins.py; tests/passes/test_stand_ins.py
     a fresh result's buffer         bufferize/rewrite.py (`allocate`) for a `tensor.empty`; stack, arena or array:
@@ -244,6 +245,7 @@ from tracebuf.bufferize.rewrite import bufferize
 from tracebuf.deallocate.lower import lower_deallocs
 from tracebuf.deallocate.ownership import insert_deallocs
 from tracebuf.deallocate.simplify import simplify_deallocs
+from tracebuf.ir.clone import clone_func
 from tracebuf.ir.func import Func
 from tracebuf.ir.verifier import Level, Verified
 from tracebuf.optimize.buffers.assign_storage import assign_called_storage, assign_storage
@@ -320,7 +322,6 @@ SWITCHES: dict[str, Improvement] = {
 }
 """The passes that run only with an improvement."""
 
-
 def analyze(func: Func, options: Options) -> Analysis:
     """Decides for every tensor operand whether it is used in place."""
     if callable(options.strategy):
@@ -371,6 +372,19 @@ def decided_to_memref(func: Func, analysis: Analysis, options: Options, observe:
     return program
 
 
+def told(func: Func) -> Func:
+    """The memref program that explanations, stories and formulas tell of: as it was before it got loops over blocks of
+    rows, which no line of the user's asks for. Beside them it computes the same, and takes no less memory."""
+    before: Func | None = func.attrs.get("before_blocks")
+    if before is None:
+        return func
+    if "arena" not in before.attrs:
+        made, _ = clone_func(before)  # several threads may be here
+        assign_storage(made)
+        func.attrs["before_blocks"] = before = made
+    return before
+
+
 def _callee_to_memref(func: Func, options: Options) -> Func:
     """The memref program of a function that another one calls, which has no arena."""
     program = bufferize_callee(func, analyze(func, options))
@@ -394,7 +408,7 @@ def run_passes(
     for name, step in passes:
         if name in SWITCHES and SWITCHES[name] not in options.improved:
             continue
-        if name == "rows-by-blocks" and not options.tile:
+        if name == "rows-by-blocks" and not (options.tile and options.backend == "llvm"):
             continue
         step(func)
         if options.verify:

@@ -135,6 +135,14 @@ class Bufferized:
 
     func: Func
 
+    @property
+    def told(self) -> Func:
+        """The program that users are told of (`told` of pipeline.py)."""
+        with importing():
+            from tracebuf import pipeline
+
+        return pipeline.told(self.func)
+
     def as_text(self) -> str:
         with importing():
             from tracebuf.ir.printer import print_func
@@ -252,7 +260,7 @@ class Lowered:
             with importing():
                 from tracebuf.backend.numba.module import module_of
 
-            return module_of(self.program).text
+            return module_of(Bufferized(self.program).told).text
         name = ALIASES.get(stage, stage)
         if name not in self.texts:
             raise ValueError(f"no stage {stage!r}; there are tensor, memref, {', '.join(self.texts)}")
@@ -303,8 +311,9 @@ class Lowered:
         bytes, and `arena`, what is kept for temporaries from call to call. Each is printed as text (`8*a.0*a.1`: sizes
         are named after the argument and the axis, `len(a)` for one axis; integers by their names), and is called
         with sizes by name. It is exact where the program is straight, or its loops run as often as sizes and integers
-        say; an upper bound ("at most") where branches on data take less; and "unknown", with the reason, where the data
-        decide about sizes. Raises ValueError if a formula that is unknown is called, KeyError for a missing size.
+        say; an upper bound ("at most") where branches on data take less, or large arrays that are needed row by row
+        (`Options.tile`); and "unknown", with the reason, where the data decide about sizes. Raises ValueError if a
+        formula that is unknown is called, KeyError for a missing size.
 
         >>> import numpy as np, tracebuf
         >>> def smooth(x, rounds):
@@ -322,7 +331,7 @@ class Lowered:
         with importing():
             from tracebuf.explain.memory import memory_of
 
-        return memory_of(self.program)
+        return memory_of(Bufferized(self.program).told)
 
     def __str__(self) -> str:
         return self.as_text("memref")

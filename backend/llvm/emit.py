@@ -808,7 +808,8 @@ class KernelWriter:
         """The iterations from start to stop, each of which polls if `units` are given; what is carried in the end."""
         carried, code = op.body.args[1:], self.code
         known = all(v.lstrip("-").isdigit() and abs(int(v)) < 2**62 for v in (stop, step))
-        by_number = step != "1" and not known  # a step beyond the last index may be no 64-bit integer
+        blocks = op.attrs.get("blocks", False)  # of no more bytes than there are, or of a few
+        by_number = step != "1" and not known and not blocks  # a step beyond the last index may be no 64-bit integer
         if by_number:
             last = code.inst(f"sub i64 {code.sub(stop, '1')}, {start}")  # which may have all of 64 bits
             n = code.add(code.inst(f"udiv i64 {last}, {step}"), "1")
@@ -821,12 +822,12 @@ class KernelWriter:
                 index = code.inst(f"add i64 {start}, {code.inst(f'mul i64 {index}, {step}')}")
             self.values[op.body.args[0]] = index
             self._bind_all(carried, loop.carried)
-            around = 0 if op.attrs.get("blocks") else 1  # of the loops that nests are in
+            around = 0 if blocks else 1  # of the loops that nests are in
             self.loops += around
             self._block(op.body)
             self.loops -= around
             loop.next = [v for _, v in self._all_parts(op.body.terminator.operands, carried)]
-            if units:
+            if units and not blocks:
                 self.polls.poll(units)
         self._bind_all(carried, loop.carried)
         return loop.carried

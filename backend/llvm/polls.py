@@ -9,7 +9,8 @@ gigabytes is not left half-way.
   each; if it only stands in for a call of BLAS, it polls in each iteration of its outer loops; any other nest, which
   takes no longer than to read its operands, only counts its work;
 - a loop of straight code (an `scf.for` without loops inside) is cut the same way;
-- a loop around others polls in each iteration, which is one subtraction and one branch that is never taken;
+- a loop around others polls in each iteration, which is one subtraction and one branch that is never taken; not a loop
+  over blocks of rows (optimize/buffers/rows_by_blocks.py), whose nests poll as they do without it;
 - so does an `scf.while`, of which nobody knows how often it runs.
 
 LLVM is told that `poll` touches no memory it can see: what a signal handler does to an array while a call runs is a

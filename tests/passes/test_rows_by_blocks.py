@@ -1,4 +1,4 @@
-"""With `tile`, ops over the same rows run block of rows by block of rows (optimize/buffers/rows_by_blocks.py)."""
+"""Ops over the same rows run block of rows by block of rows (optimize/buffers/rows_by_blocks.py)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import tracebuf
 from tests.support.agreement import program
 from tests.support.params import one_in
 from tracebuf import bufferize
+from tracebuf.optimize.buffers import rows_by_blocks
 from tracebuf.options import Options
 from tracebuf.testing import ladder
 
@@ -50,11 +51,6 @@ def function(body: str) -> Any:
     return program(f"def f(x, y, u, v, r, t, s):\n    {body}")
 
 
-@pytest.fixture(autouse=True)
-def tiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRACEBUF_TILE", "1")
-
-
 def climb(f: Any, given: tuple[Any, ...], **how: Any) -> None:
     strategies = [Options(), Options(strategy="copy-before-write")]
     ladder.climb(f, given, quick=True, tolerance=1e-9, strategies=strategies, **how)
@@ -69,6 +65,18 @@ def test_each_element_takes_the_same_steps(name: str) -> None:
         climb(f, given, interpreted=False)
 
 
+@pytest.mark.parametrize("name", one_in(3, BLOCKED))
+def test_a_few_rows_at_a_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", 96)
+    climb(function(BLOCKED[name]), args(9, 5), again=[args(40, 3), args(1, 20)])
+    climb(function(BLOCKED[name]), args(100, 0))
+
+
+def test_blocks_of_whole_cache_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", 3000)
+    climb(function(BLOCKED["vectors"]), args(300, 2))
+
+
 @pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
 def test_a_loop_over_blocks_is_around(name: str) -> None:
     text = bufferize(function((BLOCKED | KEPT)[name])).lower(*args(50, 60)).as_text()
@@ -76,8 +84,6 @@ def test_a_loop_over_blocks_is_around(name: str) -> None:
 
 
 def test_the_bits_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tracebuf.optimize.buffers import rows_by_blocks
-
     given, found = args(500, 333), []
     for size in (2**12, 2**16, 2**40):
         monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", size)
@@ -92,6 +98,16 @@ def test_what_is_made_and_freed_between_takes_a_block() -> None:
     assert native is not None and native.peak_bytes < x.nbytes / 10
 
 
+def test_copies_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", 1024)
+    counts = []
+    for tile in (True, False):
+        f = bufferize(function(BLOCKED["several consumers"]), tile=tile, strategy="copy-before-write")
+        counts.append(f.call_counted(*args(50, 60))[1])
+    assert counts[0] is not None and counts[1] is not None and counts[0].copies == counts[1].copies > 0
+    assert counts[0].copied_bytes == counts[1].copied_bytes
+
+
 @pytest.mark.parametrize("views", ["x, x", "x[1:], x[:-1]", "x, x[::-1]"])
 def test_arguments_that_are_one_array(views: str) -> None:
     f = function(BLOCKED["several consumers"])
@@ -104,10 +120,65 @@ def test_arguments_that_are_one_array(views: str) -> None:
     np.testing.assert_array_equal(*found)
 
 
-def test_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    f = bufferize(function(BLOCKED["vectors"]), tile=False)
-    assert "scf.for" not in f.lower(*args(50, 60)).as_text()
-    monkeypatch.delenv("TRACEBUF_TILE")
-    assert "scf.for" in bufferize(function(BLOCKED["vectors"]), tile=True).lower(*args(50, 60)).as_text()
+LOSS = """m = x.max(axis=1)
+    e = np.exp(x - m[:, None])
+    loss = np.log(e.sum(axis=1)) + m
+    return loss, x - loss[:, None]"""
+
+
+@pytest.mark.parametrize("name", one_in(4, [*BLOCKED, "loss"]))
+@pytest.mark.parametrize("size", [2**17, 1024])
+def test_no_more_memory_at_once(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is made when something else is freed takes its memory, or is made in another loop."""
+    monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", size)
+    body = (BLOCKED | {"loss": LOSS})[name]
+    for given in (args(9, 2), args(200, 3), args(40, 300)):
+        counts = [bufferize(function(body), tile=tile).call_counted(*clone(given))[1] for tile in (True, False)]
+        assert counts[0] is not None and counts[1] is not None and counts[0].peak_bytes <= counts[1].peak_bytes
+
+
+def clone(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(x.copy() if isinstance(x, np.ndarray) else x for x in given)
+
+
+def test_not_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    f, given = function(BLOCKED["vectors"]), args(50, 60)
+    assert "scf.for" in bufferize(f).lower(*given).as_text()
+    assert "scf.for" not in bufferize(f, tile=False).lower(*given).as_text()
+    assert "scf.for" not in bufferize(f, backend="numba").lower(*given).as_text()
+    monkeypatch.setenv("TRACEBUF_TILE", "0")
+    assert "scf.for" not in bufferize(f).lower(*given).as_text()
+    assert "scf.for" in bufferize(f, tile=True).lower(*given).as_text()
     with pytest.raises(TypeError, match="tile is True or False"):
         Options(tile=2)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["several consumers", "in a loop", "softmax", "two results"])
+def test_users_are_told_of_whole_arrays(name: str) -> None:
+    """Blocks are nothing that a line of the user's asks for."""
+    found = [bufferize(function(BLOCKED[name]), tile=tile) for tile in (True, False)]
+    given = args(50, 60)
+    tiled, whole = (f.lower(*given) for f in found)
+    for formula, other in zip(vars(tiled.memory()).values(), vars(whole.memory()).values()):
+        assert (str(formula.size), formula.unknown) == (str(other.size), "")
+    assert tiled.as_text("numba") == whole.as_text("numba")
+    told, without = (str(f.explain(*given)) for f in found)
+    assert told == without
+    told, without = (str(f.stories(*given)) for f in found)
+    assert told == without
+
+
+def test_formulas_are_upper_bounds_where_arrays_become_blocks() -> None:
+    use = bufferize(function(BLOCKED["several consumers"])).lower(*args(50, 60)).memory()
+    assert str(use.peak) == "at most 8*x.0*x.1" and use.copied.exact
+    assert bufferize(function(BLOCKED["two results"])).lower(*args(50, 60)).memory().peak.exact
+
+
+@pytest.mark.parametrize("limit", [1, 0])
+def test_contracts_hold_for_whole_arrays(limit: int) -> None:
+    f = bufferize(function(BLOCKED["several consumers"]), max_allocations=limit, max_bytes="x.nbytes")
+    if limit:
+        f(*args(50, 60))
+        return
+    with pytest.raises(tracebuf.ContractError, match="1 allocation\n"):
+        f(*args(50, 60))

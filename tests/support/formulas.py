@@ -26,7 +26,7 @@ def hold_formulas(f: BufferizedFunction, args: Sequence[Any]) -> MemoryUse | Non
     if found is None:
         return None
     spec, leaves, _ = found
-    func = spec.program.func
+    func = spec.program.told
     sizes = {s.name: b.value(leaves) for s, b in spec.traced.bindings.items()}
     numbers = {s.name: leaves[spec.traced.arguments[v.index]] for s, v in func.symbols.items() if v.owner is func.block}
     sizes = numbers | sizes

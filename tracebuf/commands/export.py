@@ -109,7 +109,7 @@ def text_of(f: Any, args: Sequence[Any], kwargs: dict[str, Any], compiled: bool 
     check(call, traced)
     function = f.__wrapped__
     name = function.__name__ if function.__name__.isidentifier() else "program"
-    module = module_of(bufferized(traced, f.options).func, f"{name}_loops", compiled, plain=True)
+    module = module_of(bufferized(traced, f.options).told, f"{name}_loops", compiled, plain=True)
     parts = [definition(n, x) for n, x in module.objects.items()]
     head, body = module.text.split("\n\n\n", 1)
     if any(re.search(r"(?<!\w)math\.", p) for p in parts):

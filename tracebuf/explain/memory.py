@@ -57,9 +57,9 @@ MOST_PATHS = 512
 class Formula:
     """A number of bytes as a formula of the sizes: as text, and called with the sizes by name as a number.
 
-    `exact` is False where paths of the program may take less: then it is an upper bound. `decided` says what the names
-    are that no size of an argument has: of sizes that the data decide, and of how often loops run that these end.
-    `unknown` says why there is no formula; then a call raises ValueError.
+    `exact` is False where paths of the program may take less, or a block of rows does: then it is an upper bound.
+    `decided` says what the names are that no size of an argument has: of sizes that the data decide, and of how often
+    loops run that these end. `unknown` says why there is no formula; then a call raises ValueError.
 
     >>> import numpy as np, tracebuf
     >>> peak = tracebuf.bufferize(lambda a: a + 1).lower(np.ones((3, 4))).memory().peak
@@ -207,11 +207,15 @@ class Paths:
             nothing = Formula(unknown=str(why))
             return MemoryUse(nothing, nothing, nothing, nothing)
         one = len(ends) == 1
+        smaller = self.func.attrs.get("at_most", False)
 
         def of(amounts: Iterable[Amount]) -> Formula:
             found = list(dict.fromkeys(amounts))
             total = most(found)
             return self.formula(replace(total, exact=total.exact and (one or len(found) == 1)))
+
+        def no_more(found: Formula) -> Formula:
+            return replace(found, exact=found.exact and not smaller)
 
         held = Amount()
         for phases in self.blocks.values():
@@ -219,10 +223,10 @@ class Paths:
         if self.plan.roaming is not None:
             held = held.plus(most(at_most_roams(p.peak, self.plan.roaming) for p in ends))
         return MemoryUse(
-            of(p.peak for p in ends),
-            of(p.allocated for p in ends),
+            no_more(of(p.peak for p in ends)),
+            no_more(of(p.allocated for p in ends)),
             of(p.copied for p in ends),
-            self.formula(replace(held, exact=held.exact and one)),
+            no_more(self.formula(replace(held, exact=held.exact and one))),
         )
 
     def formula(self, amount: Amount) -> Formula:

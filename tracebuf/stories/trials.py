@@ -128,8 +128,9 @@ def entries_of(func: Func, sizes: Mapping[Sym, int]) -> Iterator[tuple[Op, Entry
 
 
 def bare(options: Options) -> Options:
-    """Options without contracts, and without falling back."""
-    return replace(options, max_allocations=None, max_copies=None, max_bytes=None, in_place=(), fallback="error")
+    """Options without contracts, without falling back, and without blocks of rows, which no line asks for."""
+    free = replace(options, max_allocations=None, max_copies=None, max_bytes=None, in_place=())
+    return replace(free, fallback="error", tile=False)
 
 
 def with_options(options: Options, edit: Edit) -> Options:

@@ -387,12 +387,13 @@ def interpreters(
                     tried(on_memory, made, name, rules)
                     program = program or made
         with rung("Python", source) as name:
-            module = None if program is None else python_module(program)
-            if program is not None and module is not None:
-                tried(in_python(module), program, name, rules)
+            told = None if program is None else pipeline.told(program)
+            module = None if told is None else python_module(told)
+            if told is not None and module is not None:
+                tried(in_python(module), told, name, rules)
         with rung("Numba", source) as name:
-            if program is not None and module is not None and by_numba(source, module):
-                tried(in_python(module_of(program, compiled=True)), program, name, rules)
+            if told is not None and module is not None and by_numba(source, module):
+                tried(in_python(module_of(told, compiled=True)), told, name, rules)
     return stored, program
 
 

@@ -18,8 +18,9 @@ from dataclasses import field
 
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.frozen import plain
+from tracebuf.ir.clone import clone_func
 from tracebuf.ir.core import Block, Mixed, Op, Value
-from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, mul
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, floordiv, product
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ir.types import INDEX, MemRefType, unnamed
@@ -53,8 +54,12 @@ class _Rows:
     rows: dict[Value, set[Value]] = field(default_factory=dict)
     written: set[Value] = field(default_factory=set)
     whole: set[Value] = field(default_factory=set)
-    kept: set[Value] = field(default_factory=set)
-    """What is freed before another array is made, whose memory it may become."""
+    idle: list[Value] = field(default_factory=list)
+    """What is freed, and whose memory no array that is made later takes."""
+    reused: dict[Value, Value] = field(default_factory=dict)
+    """Of arrays that are made later those whose memory they take."""
+    takes_more: bool = False
+    """Whether another array is made later, which would be there at the same time."""
 
     def takes(self, op: Op) -> bool:
         """Takes in an op that is over these rows, or may go before or behind all of them; False for any other."""
@@ -62,10 +67,11 @@ class _Rows:
             return found[0] == self.length and self._takes_rows(op, found[1])
         if isinstance(op, memref.Dealloc):
             self.freed[op.operand(0)] = op
+            self.idle.append(op.operand(0))
             return True
         if isinstance(op, memref.Alloc):
             free = not (self.strict and self.freed)
-            self.kept.update(self.freed)
+            self._make(op)
         elif isinstance(op, memref.Load):
             free = self._is_apart(op.operand(0)) and memref.base_of(op.operand(0)) not in self.written
         else:
@@ -74,6 +80,15 @@ class _Rows:
         if free:
             self.before[op] = None
         return free
+
+    def _make(self, op: memref.Alloc) -> None:
+        """An array that is made when others are freed takes the memory of one of them: it is there beside the rest."""
+        alike = (v for v in self.idle if v.type == op.result.type and _order_of(v) == _order_of(op.result))
+        if (old := next(alike, None)) is not None:
+            self.idle.remove(old)
+            self.reused[op.result] = old
+        elif self.idle:
+            self.takes_more = True
 
     def _takes_rows(self, op: Op, places: list[int]) -> bool:
         n_ins = op.n_ins if isinstance(op, linalg.DestinationOp) else 1
@@ -118,23 +133,26 @@ class _Rows:
 
     @property
     def pays(self) -> bool:
-        """Whether one of the arrays that have the most axes is seen by two of the ops, and none of them is there longer
-        than it was, but for those of a block's size."""
+        """Whether one of the arrays that have the most axes is seen by two of the ops, and no more memory is in use at
+        once than it was."""
+        local = self.local
+        if self.takes_more or not all(new in local and old in local for new, old in self.reused.items()):
+            return False
         rank = max((v.memref_type.rank for v in self.views), default=0)
-        longer = {v for v in self.freed if v.defining_op in self.before} | self.kept
-        longer = {v for v in longer if v.memref_type.rank == rank}
         uses = [
             base for op, places in self.ops.items() for base in {memref.base_of(op.operand(k)) for k in places}
             if base.memref_type.rank == rank
         ]  # fmt: skip
-        return longer <= self.local.keys() and len(uses) > len(set(uses))
+        return len(uses) > len(set(uses))
 
 
 def rows_by_blocks(func: Func) -> None:
     """Puts a loop over blocks around each such sequence of ops; nothing changes where threads share the nests, or what
-    runs is a block already."""
+    runs is a block already. The attribute `before_blocks` keeps the program that it was, whose `at_most` says whether
+    arrays have become smaller."""
     if func.attrs.get("parallel"):
         return
+    before: Func | None = None
     for block in list(flow_blocks(func)):
         if _is_swept(block):
             continue
@@ -145,13 +163,17 @@ def rows_by_blocks(func: Func) -> None:
             if found is None:
                 made += ops[k:end]
             else:
+                before = before or clone_func(func)[0]
                 smaller.update(v.defining_op for v in found.local if v.defining_op is not None)
+                before.attrs["at_most"] = bool(smaller) or before.attrs.get("at_most", False)
                 made += _in_blocks(found)
             k = end
         if made != ops:
             block.replace_ops([op for op in made if op not in smaller])
         for op in smaller:
             op.drop_uses()
+    if before is not None:
+        func.attrs["before_blocks"] = before
 
 
 # -- which ops
@@ -187,7 +209,7 @@ def _sequence(ops: Sequence[Op], start: int, arguments: Sequence[Value]) -> tupl
 
 def _over_rows(op: Op) -> tuple[Dim, list[int]] | None:
     """How many rows an op goes over, and the operands whose rows it sees; None for any other op."""
-    if isinstance(op, memref.Copy | linalg.Fill):
+    if isinstance(op, linalg.Fill) or (isinstance(op, memref.Copy) and op.attrs.get("reason") == "store"):
         shape = op.operand(1).memref_type.shape if isinstance(op.operand(1).type, MemRefType) else ()
         places = [0, 1] if isinstance(op, memref.Copy) else [1]
     elif type(op) is linalg.Generic and op.n_ins < len(op.operands) and not (op.attrs.get("ordered") or op.may_raise):
@@ -206,6 +228,12 @@ def _over_rows(op: Op) -> tuple[Dim, list[int]] | None:
     else:
         return None
     return (shape[0], places) if shape and not isinstance(shape[0], int) else None
+
+
+def _order_of(v: Value) -> tuple[int, ...] | None:
+    """The order of axes of an array that the function makes."""
+    order: tuple[int, ...] | None = None if v.defining_op is None else v.defining_op.attrs.get("order")
+    return order
 
 
 def _rows_of(v: Value) -> Value:
@@ -229,7 +257,8 @@ def _rows_in_block(outer: IndexWriter, n: Value, in_row: Mixed) -> Mixed:
         rows = max(BLOCK_BYTES // max(in_row, 1), 1)
         return rows if rows < LINES else rows - rows % LINES
     few, many = IndexWriter([], outer.loc), IndexWriter([], outer.loc)
-    found = few.op(arith.MaxSI, n, 1), many.op(arith.MaxSI, many.op(FloorDivIndex, BLOCK_BYTES, in_row), 1)
+    all_rows = few.op(arith.MinSI, n, BLOCK_BYTES)  # fewer only where a row has no bytes
+    found = few.op(arith.MaxSI, all_rows, 1), many.op(arith.MaxSI, many.op(FloorDivIndex, BLOCK_BYTES, in_row), 1)
     then, otherwise = Block(), Block()
     for block, writer, value in zip((then, otherwise), (few, many), found):
         block.replace_ops([*writer.ops, scf.Yield.of([value], outer.loc)])
@@ -239,41 +268,64 @@ def _rows_in_block(outer: IndexWriter, n: Value, in_row: Mixed) -> Mixed:
     return made.results[0]
 
 
+def _bytes_in_row(found: _Rows, outer: IndexWriter) -> tuple[dict[Dim, Mixed], Mixed, Dim]:
+    """The sizes of rows by what their types say, and the bytes of a row of all arrays, as a value and by the types."""
+    known: dict[Dim, Mixed] = {}
+    itemsizes: dict[tuple[Dim, ...], int] = {}  # of all arrays whose rows have that shape
+    local = found.local
+    for v in found.views:
+        origin, shape = v.defining_op if v in local else None, v.memref_type.shape
+        for k, axis in enumerate(shape[1:]):
+            if isinstance(origin, memref.Alloc):
+                known.setdefault(axis, origin.sizes[1 + k])
+            elif axis not in known:
+                known[axis] = axis if isinstance(axis, int) else outer.emit(memref.Dim.of(v, 1 + k, outer.loc))
+        itemsizes[shape[1:]] = itemsizes.get(shape[1:], 0) + v.memref_type.element.itemsize
+    in_row: Mixed = 0
+    typed: Dim = 0
+    for row, itemsize in itemsizes.items():
+        size: Mixed = itemsize
+        for axis in row:
+            size = outer.product(size, known[axis])
+        in_row, typed = outer.add(in_row, size), add(typed, product((itemsize, *row)))
+    return known, in_row, typed
+
+
+def _smaller(
+    found: _Rows, outer: IndexWriter, n: Value, step: Mixed, in_row: Dim, known: dict[Dim, Mixed]
+) -> dict[Value, Value]:
+    """Arrays of a block's size in the place of local ones, which are freed instead of these. Where the rows of one have
+    a size that is known but those of others do not, it has as many as a block has at most: that takes no division."""
+    most = step if isinstance(step, int) else dim_max(1, floordiv(BLOCK_BYTES, dim_max(in_row, 1)))
+    made: dict[Value, Value] = {}
+    for v in found.local:
+        if v in found.reused:
+            continue
+        op, (_, *row) = v.defining_op, v.memref_type.shape
+        assert isinstance(op, memref.Alloc)
+        own = product((v.memref_type.element.itemsize, *row))
+        rows: tuple[Dim, Mixed] = most, step
+        if isinstance(own, int) and not isinstance(in_row, int):
+            rows = (max(BLOCK_BYTES // max(own, 1), 1),) * 2
+        shape = dim_min(found.length, rows[0]), *row
+        sizes = [outer.op(arith.MinSI, n, rows[1]), *(known[d] for d in row)]
+        order, reason = op.attrs["order"], op.attrs["reason"]
+        made[v] = outer.emit(memref.Alloc.of(shape, v.memref_type.element, sizes, order, reason, op.loc))
+        found.freed[v].uses[0].set(made[v])
+    for v, old in found.reused.items():
+        made[v] = made[old]
+    return made
+
+
 def _in_blocks(found: _Rows) -> list[Op]:
     """The ops in their place: what goes before, the loop over blocks, what is freed behind it."""
     loc, local = next(iter(found.ops)).loc, found.local
     outer = IndexWriter([op for op in found.before if not op.results or op.result not in local], loc)
-    sizes: dict[Value, list[Mixed]] = {}
-    in_row: Mixed = 0
-    bytes_in_row: Dim = 0
-    for v in found.views:
-        origin = v.defining_op if v in local else None
-        shape = v.memref_type.shape
-        if isinstance(origin, memref.Alloc):
-            sizes[v] = origin.sizes[1:]
-        else:
-            sizes[v] = [
-                n if isinstance(n, int) else outer.emit(memref.Dim.of(v, k, loc)) for k, n in enumerate(shape[1:], 1)
-            ]
-        size: Mixed = v.memref_type.element.itemsize
-        total: Dim = v.memref_type.element.itemsize
-        for n, axis in zip(sizes[v], shape[1:]):
-            size, total = outer.product(size, n), mul(total, axis)
-        in_row, bytes_in_row = outer.add(in_row, size), add(bytes_in_row, total)
+    known, in_row, typed = _bytes_in_row(found, outer)
     n = outer.emit(memref.Dim.of(next(v for v in found.views if v not in local), 0, loc))
     step = _rows_in_block(outer, n, in_row)
-    most = dim_min(found.length, dim_max(1, floordiv(BLOCK_BYTES, dim_max(bytes_in_row, 1))))
+    smaller = _smaller(found, outer, n, step, typed, known)
     step = outer.value(step)
-    first = outer.op(arith.MinSI, n, step) if local else step
-    smaller: dict[Value, Value] = {}
-    for v in local:
-        op, type_ = v.defining_op, v.memref_type
-        assert isinstance(op, memref.Alloc)
-        made = memref.Alloc.of(
-            (most, *type_.shape[1:]), type_.element, [first, *sizes[v]], op.attrs["order"], op.attrs["reason"], op.loc
-        )
-        smaller[v] = outer.emit(made)
-        found.freed[v].uses[0].set(made.result)
     around = Block([INDEX])
     inner, start, length = IndexWriter([], loc), around.args[0], unnamed()
     count = inner.op(arith.MinSI, inner.sub(n, start), step)
@@ -281,7 +333,7 @@ def _in_blocks(found: _Rows) -> list[Op]:
     for v in found.views:
         rank, base = v.memref_type.rank, smaller.get(v, v)
         offsets: tuple[Mixed, ...] = (0 if v in smaller else start, *[0] * (rank - 1))
-        part = Slice(offsets, (count, *sizes[v]), (1,) * rank, tuple(range(rank)))
+        part = Slice(offsets, (count, *(known[d] for d in v.memref_type.shape[1:])), (1,) * rank, tuple(range(rank)))
         views[v] = inner.emit(memref.Subview.of(base, part, (length, *v.memref_type.shape[1:]), loc))
     for op, places in found.ops.items():
         for k in places:
@@ -289,4 +341,6 @@ def _in_blocks(found: _Rows) -> list[Op]:
     around.replace_ops([*inner.ops, *found.ops, scf.Yield.of([], loc)])
     loop = scf.For.of([outer.value(0), n, step], [], around, loc)
     loop.attrs["blocks"] = True  # of which each is work enough for a call
+    for v in found.reused:
+        found.freed.pop(v).drop_uses()
     return [*outer.ops, loop, *found.freed.values()]
