@@ -209,7 +209,7 @@ def softmax_rows(z):
 def rotate_phase(z, w):
     old = z.copy()  # A
     z *= w  # W
-    return np.vdot(old, z).real  # R
+    return (old.conj() @ z).real  # R
 
 
 @bufferize
