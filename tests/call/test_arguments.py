@@ -97,7 +97,7 @@ COMPILED: dict[str, Callable[[], Any]] = {
     "huge int": lambda: 2**70, "int of 32 bits": lambda: 2**31, "least int64": lambda: -(2**63), "None": lambda: None,
     "string": lambda: "abc", "tuple": lambda: (1.0, 2.0), "tuple of zero": lambda: (0.0,),
     "tuple of -0": lambda: (-0.0,),
-    "tuple of nan": lambda: (float("nan"), 1), "dtype": lambda: np.dtype("f8"), "type": lambda: float,
+    "tuple of nan": lambda: (float("nan"), 1), "dtype": lambda: np.dtype("f8"), "type": lambda: float, "object": object,
     "ufunc": lambda: np.sin,
     "function": lambda: plus, "np.sum": lambda: np.sum, "bufferized": lambda: bufferize(plus),
     "frozen buffer": lambda: np.frombuffer(b"abcdefgh" * 3),
@@ -120,7 +120,6 @@ CONTAINERS: dict[str, Callable[[], Any]] = {
     "__array__": Arrayish, "namespace": lambda: types.SimpleNamespace(shape=(3,)),
 }  # fmt: skip
 REFUSED: dict[str, Callable[[], Any]] = {
-    "object": object,
     "object array": lambda: np.array([1, None], object), "structured": lambda: np.zeros(3, [("a", "f8")]),
     "datetime": lambda: np.zeros(3, "M8[s]"), "timedelta": lambda: np.zeros(3, "m8[ns]"),
     "long double": lambda: np.zeros(3, np.longdouble), "byte-swapped": lambda: np.zeros(3, ">f8"),

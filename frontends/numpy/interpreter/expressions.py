@@ -861,7 +861,7 @@ class Expressions(Comprehensions):
                 return subscripts.read(self.r, as_array(self.r, base), index)
         if isinstance(base, np.ndarray):
             raise self.refuse(node, "an array from outside the function", "pass it as an argument")
-        if base is None or isinstance(base, (int, float, complex)):
+        if base is None or type(base) is object or isinstance(base, (int, float, complex)):
             ask(operator.getitem, base, index)
         if isinstance(base, (tuple, list, str)):
             self.note_growth(base)
