@@ -578,7 +578,7 @@ def test_containers_from_outside_are_fetched_at_each_call() -> None:
 REFUSALS = {
     "set": lambda: ({1, 2},), "a set in a list": lambda: ([{1}],), "ordered": lambda: (collections.OrderedDict(),),
     "a subclass of list": lambda: (type("L", (list,), {})(),), "a key of a class": lambda: ({frozenset([1]): 1},),
-    "too long": lambda: ([0.5] * 5000,), "complex": lambda: ([None, object()],),
+    "too long": lambda: ([0.5] * 5000,), "dates in a list": lambda: ([None, np.zeros(3, "M8[s]")],),
 }  # fmt: skip
 
 
@@ -586,6 +586,12 @@ REFUSALS = {
 def test_what_cannot_be_an_argument_is_refused(name: str) -> None:
     error = refused(program("def f(p): return 1"), *REFUSALS[name]())
     assert error.instead
+
+
+def test_marks_are_items_of_a_list() -> None:
+    mark = object()
+    f = bufferize(program("def f(p, mark): return p[1] is mark, p[0] is None"))
+    assert f([None, mark], mark) == (True, True) and f([None, object()], mark) == (False, True)
 
 
 def test_a_list_that_contains_itself_is_refused() -> None:
