@@ -427,7 +427,8 @@ def groups_in_order(keys, values):
     return {k: sum(v) / len(v) for k, v in sorted(groups.items())}, out
 
 
-@pytest.mark.parametrize("keys", one_in(2, [[3, 1, 2, 3, 1], []]))
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", [[3, 1, 2, 3, 1], []])
 def test_the_lists_of_a_defaultdict_in_the_order_of_their_keys(keys: list[int]) -> None:
     agree(groups_in_order, np.array(keys, int), np.arange(float(len(keys))))
 

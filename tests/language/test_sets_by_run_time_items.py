@@ -7,7 +7,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import agree, program, refused
-from tests.support.params import one_in, some
+from tests.support.params import some
 from tracebuf.testing.ladder import climb
 
 DIGITS = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5, 35, 8, 97, -1, -2, 1 << 40, 32, 64, 96, 33, 40])
@@ -58,12 +58,14 @@ def goes_on(name: str) -> str:
     found.extend({name})"""
 
 
-@pytest.mark.parametrize("text", one_in(30, IN_PLACE))
+@pytest.mark.slow
+@pytest.mark.parametrize("text", IN_PLACE)
 def test_a_set_that_is_changed_has_the_order_of_cpythons(text: str) -> None:
     same_order(f"    {text}\n{goes_on('s')}", *PAIRS)
 
 
-@pytest.mark.parametrize("text", one_in(30, MADE))
+@pytest.mark.slow
+@pytest.mark.parametrize("text", MADE)
 def test_a_set_that_is_made_of_others_has_the_order_of_cpythons(text: str) -> None:
     same_order(f"    u = {text}\n{goes_on('u')}", *PAIRS)
 
@@ -192,7 +194,8 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f, args", one_in(20, PROGRAMS[2:] + PROGRAMS[:2], rows=True))
+@pytest.mark.slow
+@pytest.mark.parametrize("f, args", PROGRAMS)
 def test_programs(f, args) -> None:
     climb(f, args)
 

@@ -256,6 +256,7 @@ def test_texts_of_several_ints_as_keys_on_every_rung(f: Any) -> None:
     climb(f, (K,), again=[(-K,), (K[:5],)])
 
 
+@pytest.mark.slow
 def test_texts_of_several_ints_as_keys() -> None:
     agree(by_place, K)
 
