@@ -24,7 +24,7 @@ help:
 	@echo "make demo    the 2-D wave equation, measured beside eager NumPy"
 	@echo "make test    the test suite: of the sweeps over dtypes, layouts, forms and drawn programs one test in sixteen"
 	@echo "make sweeps  all tests of the suite"
-	@echo "make check   ruff, mypy --strict and a fast test of each file"
+	@echo "make check   ruff, mypy --strict and a fast test of every second file"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
 	@echo "make calls   CALLS=$(CALLS) calls of changing kinds from four threads, by machine code and by Python"
 	@echo "make bench   programs beside NumPy, Numba, JAX, numexpr, Pythran and C: PROGRAMS=\"softmax lu\" ROUNDS=$(ROUNDS)"
@@ -45,11 +45,11 @@ check: $(VENV)/.check
 	$(MAKE) --no-print-directory -j2 types quick
 
 types: $(VENV)/.check
-	$(RUN) -m mypy
+	$(RUN) -m mypy --num-workers 2
 
 # One process: mypy has the other core, and the test files are read once.
 quick: $(VENV)/.check
-	$(PYTEST) -m "not slow" --sample -n 0
+	TRACEBUF_TIER=quick $(PYTEST) -m "not slow" --sample -n 2
 
 fuzz: $(VENV)/.test
 	$(RUN) -m tracebuf.testing.fuzz --seconds $(SECONDS) --seed $(SEED)

@@ -17,17 +17,13 @@ from tracebuf import bufferize
 from tracebuf.errors import UnsupportedError
 
 da = pytest.importorskip("dask.array")
-dask = pytest.importorskip("dask")
+pytest.importorskip("dask")
 
 from tracebuf.dask import distribute  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning"), pytest.mark.usefixtures("one_thread"),
+]  # fmt: skip
 
 
 def elapsed(u, n):

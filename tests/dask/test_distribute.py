@@ -20,18 +20,14 @@ dask = pytest.importorskip("dask")
 
 from tracebuf.dask import distribute, tiles, worker  # noqa: E402
 
-pytestmark = pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning"), pytest.mark.usefixtures("one_thread"),
+]  # fmt: skip
 SUMS = {"total", "columns", "rows_mean", "standard", "softmax", "product", "matvec", "gram", "stencil_total", "norm",
         "conjugate", "begun", "ranked"}  # fmt: skip
 """Whose sums are combined from parts."""
 REFUSED = {"backwards": "step of -1", "gathered": "indices",
            "squared": "two axes", "with_outer": "two axes"}  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def larger(a: Any) -> Any:

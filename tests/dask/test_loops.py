@@ -14,13 +14,10 @@ from tests.support.params import one_in
 from tracebuf import bufferize
 from tracebuf.errors import UnsupportedError
 
-dask = pytest.importorskip("dask")
+pytest.importorskip("dask")
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = [pytest.mark.usefixtures("one_thread")]
 
 
 def by_turns(x):

@@ -15,15 +15,11 @@ from tracebuf.dask import tiles
 from tracebuf.errors import UnsupportedError
 
 da = pytest.importorskip("dask.array")
-dask = pytest.importorskip("dask")
+pytest.importorskip("dask")
 
 from tracebuf.dask import distribute  # noqa: E402
 
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = [pytest.mark.usefixtures("one_thread")]
 
 
 def centre(x):

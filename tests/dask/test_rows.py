@@ -11,13 +11,10 @@ from tests.support.params import one_in
 from tests.support.perturb import check_cut
 from tracebuf import bufferize
 
-dask = pytest.importorskip("dask")
+pytest.importorskip("dask")
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = [pytest.mark.usefixtures("one_thread")]
 
 
 def percentiles(u):

@@ -16,15 +16,11 @@ from tracebuf import bufferize
 from tracebuf.dask import tiles
 
 da = pytest.importorskip("dask.array")
-dask = pytest.importorskip("dask")
+pytest.importorskip("dask")
 
 from tracebuf.dask import distribute  # noqa: E402
 
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Any:
-    with dask.config.set(scheduler="synchronous"):
-        yield
+pytestmark = [pytest.mark.usefixtures("one_thread")]
 
 
 def held_ends(x):
