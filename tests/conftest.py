@@ -43,7 +43,7 @@ if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process t
 os.environ.setdefault("TRACEBUF_CACHE_PROGRAMS", "0")
 gc.set_threshold(100_000, 50, 100)
 
-SHARE = 32
+SHARE = 64
 OF_A_FILE = 1
 """How many tests of a file `--sample` leaves; of test_house.py all, as any change may break it."""
 teardowns = itertools.count(1)

@@ -218,6 +218,7 @@ def test_two_ifs_of_one_condition(same: bool, turned: bool) -> None:
     assert out_of_place(f, compat="mlir") == ["insert#1"]
 
 
+@pytest.mark.slow
 def test_the_conditions_of_iterations_are_apart() -> None:
     """Read in one iteration and stored to in another, where the condition is another too."""
 

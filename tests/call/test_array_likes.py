@@ -76,7 +76,7 @@ READ = (
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", one_in(3, MAKE))
+@pytest.mark.parametrize("name", one_in(9, MAKE))
 def test_what_eager_makes_of_them(name: str) -> None:
     """Each is eager's answer or a refusal, and of each kind much is answered."""
     answered = 0

@@ -393,6 +393,7 @@ def spread_of_one_of_two(b, c, n):
     b[[1]] = 2
 
 
+@pytest.mark.slow
 def test_places_of_buffers_in_a_block_that_is_larger_for_another_reason() -> None:
     """Where a buffer ends is asked for in lines that the size of the block does not need: this was an InternalError."""
     b, c = (array("complex64", (2, 3, 2), seed, "stepped") for seed in (17, 5))

@@ -77,7 +77,7 @@ def agree(f: Any, args: list[Any], close: bool = False, chunks: Any = 11, steps:
     return found
 
 
-@pytest.mark.parametrize("name", one_in(6, [n for n in CASES if n not in REFUSED]))
+@pytest.mark.parametrize("name", one_in(12, [n for n in CASES if n not in REFUSED]))
 def test_chunks_give_the_bits_of_the_function(name: str) -> None:
     agree(CASES[name][0], arguments(name), close=name in SUMS)
 
@@ -182,6 +182,7 @@ def test_sizes_that_the_data_decide_are_refused() -> None:
         distribute(selected)(da.ones(40, chunks=40))
 
 
+@pytest.mark.slow
 def test_tiles_of_a_stencil_with_a_number_out_of_an_array(
     small_tiles: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,6 +271,7 @@ def less_mean_and_spread(x: np.ndarray) -> tuple[Any, ...]:
     return smooth, smooth.sum(), smooth.max(), (smooth * smooth).sum(keepdims=True)
 
 
+@pytest.mark.slow
 def test_what_chunks_take_few_tasks_for() -> None:
     """Tasks cost as much as the work on a small chunk: a stage that only reduces takes of its chunk what neighbours
     need, and what a stage reduces is combined together."""

@@ -131,6 +131,7 @@ def parts_of_complex(z):
     return z.sum(), (z * z.conj()).real.mean(axis=0), z.imag[1:] - z.imag[:-1], np.abs(z).max()
 
 
+@pytest.mark.slow
 def test_real_and_imaginary_parts_in_several_stages() -> None:
     """The text of a stage has sizes of `?`, as which both are read."""
     z = np.random.default_rng(3).normal(size=(12, 7, 2)).view(complex)[..., 0]

@@ -122,7 +122,7 @@ def given(f: Callable[..., Any]) -> np.ndarray:
     return np.random.default_rng(2).random(shape)
 
 
-@pytest.mark.parametrize("name", one_in(3, FUNCTIONS))
+@pytest.mark.parametrize("name", one_in(7, FUNCTIONS))
 def test_what_is_at_one_place(name: str, recwarn: pytest.WarningsRecorder) -> None:
     f = FUNCTIONS[name]
     for chunks in (13, 8):

@@ -131,7 +131,7 @@ def given(f: Callable[..., Any]) -> np.ndarray:
     return np.random.default_rng(2).random((30, 27) if f.__code__.co_varnames[0] == "u" else 50)
 
 
-@pytest.mark.parametrize("name", one_in(3, FUNCTIONS))
+@pytest.mark.parametrize("name", one_in(8, FUNCTIONS))
 def test_stores_in_chunks(name: str, recwarn: pytest.WarningsRecorder) -> None:
     f = FUNCTIONS[name]
     for chunks in (13, 8):

@@ -330,6 +330,7 @@ SEEN = (
 """Others: the original function runs."""
 
 
+@pytest.mark.slow
 def test_c1_arrays_of_longlong() -> None:
     """They have int64's memory and an equal dtype: compiled code takes them where nothing tells which one it was."""
     a = np.array([3, 1, 2], np.longlong)

@@ -456,6 +456,7 @@ def test_a_call_within_a_call() -> None:
     assert factorial(np.array([5.0]))[0] == 120
 
 
+@pytest.mark.slow
 def test_a_recursion_may_end_anywhere() -> None:
     """Where it ends within ctypes, a RecursionError became a ctypes.ArgumentError."""
     factorial(np.array([6.0]))

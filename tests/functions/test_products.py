@@ -249,6 +249,7 @@ def called(args: tuple[Any, ...], f: Callable[..., Any]) -> tuple[Any, Any]:
     return f(*copies), copies
 
 
+@pytest.mark.slow
 def test_a_strided_product_allocates_its_result_only() -> None:
     counted = measure(bufferize(lambda a: a[:, ::2] @ a[::-1, ::-2]), np.ones((60, 120)), repeat=1)
     assert counted.native.allocations == 1 and counted.native.copies == 0

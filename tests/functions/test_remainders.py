@@ -82,6 +82,7 @@ def test_divmod_of_integers(code: str) -> None:
             agree(f, r.integers(info.min, info.max, n, code), r.integers(0, 9, 2 * n).astype(code)[::2])
 
 
+@pytest.mark.slow
 def test_on_every_rung() -> None:
     def wrapped(a, b):
         return (a + np.pi) % (2 * np.pi) - np.pi, np.fmod(a, b).max(), a // b, np.divmod(a[::2], 0.75)

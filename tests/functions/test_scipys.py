@@ -356,7 +356,7 @@ def test_least_squares_of_slices() -> None:
                 ranks.append(rank)
             return data, ranks
     """, linalg=sl)
-    for data in some(2, (X, X.reshape(100, 2), X.reshape(50, 4) + 1j, (X * 9).astype(int).astype(float))):
+    for data in some(4, (X, X.reshape(100, 2), X.reshape(50, 4) + 1j, (X * 9).astype(int).astype(float))):
         for bp in some(2, ([20], [], [7, 30], [1, 12, 40])):
             agree(f, data, np.array(bp, int), ulp=1e5)
 

@@ -30,6 +30,7 @@ def stores(a: Any, f: Any, m: Any) -> Any:
     return sp.kl_div(a, a[::-1]).sum()
 
 
+@pytest.mark.slow
 def test_values_and_stores() -> None:
     a, f, i = RNG.uniform(0.1, 3, 6), RNG.uniform(0.1, 1, 6).astype(np.float32), np.arange(6)
     m, c = RNG.uniform(0.1, 0.9, (3, 4)), RNG.uniform(0, 1, 5) + 1j

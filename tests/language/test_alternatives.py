@@ -149,6 +149,7 @@ def test_what_is_raised_has_the_type_of_the_path():
             assert found.value.args == want.args
 
 
+@pytest.mark.slow
 def test_squeezed_where_only_the_run_time_knows_whether_an_axis_has_one_element():
     def f(a, b):
         i = np.where(a.ravel() == b[0, 0])[0].squeeze()
@@ -163,6 +164,7 @@ def test_squeezed_where_only_the_run_time_knows_whether_an_axis_has_one_element(
     climb(f, (a, a + 1), alike=[(a, a + 2), (a, a + 30), (a, a.copy()), (a, a + 9.5)])
 
 
+@pytest.mark.slow
 def test_items_of_a_tuple_that_are_of_one_type_or_another():
     """What takes the tuple is traced once for each."""
 

@@ -129,6 +129,7 @@ def by_parts(d, at):
     return total, out, d
 
 
+@pytest.mark.slow
 def test_slices_of_a_list_in_an_index_that_is_made_part_by_part() -> None:
     """Python's TypeError was raised for a step that is None."""
     agree(by_parts, np.arange(24.0).reshape(2, 12), np.array([0, 3, 7, 12]))
@@ -144,6 +145,7 @@ def by_path(d, k):
     return found, d
 
 
+@pytest.mark.slow
 def test_parts_of_an_index_that_differ_by_the_path() -> None:
     for k in (-1, 0.5, 9):
         agree(by_path, np.arange(24.0).reshape(2, 12), k)

@@ -109,6 +109,7 @@ def compared(c, x):
     return np.all(c.flat == c.flat[0]), c.flat > x, 1 <= c.T.flat, c.flat == c.T.flat, c.ravel() >= c.flat
 
 
+@pytest.mark.slow
 def test_a_flat_iterator_is_compared_as_an_array() -> None:
     agree(compared, np.arange(6.0).reshape(2, 3), 2)
     agree(compared, np.ones((3, 3), int)[::2], 2)

@@ -181,6 +181,7 @@ def test_appended(f: Any) -> None:
     agree(f, X)
 
 
+@pytest.mark.slow
 def test_appended_by_numbers() -> None:
     agree(collatz, 27)
     agree(euler, 1.0, 0.1, 30)
@@ -658,6 +659,7 @@ def test_where_the_dtype_of_an_empty_list_matters() -> None:
         tracebuf.bufferize(chosen_by_some_truths)(X)
 
 
+@pytest.mark.slow
 def test_a_loop_that_counts_gives_known_lengths() -> None:
     """What each iteration adds one number to is known after the loop: a list that each appends to is as long as that,
     and its array needs no path for none."""
@@ -987,6 +989,7 @@ def begun_in_handlers(x):
     return out, cur
 
 
+@pytest.mark.slow
 def test_lists_begun_again_beside_exceptions() -> None:
     for x in (X[:9], X[:1], -np.abs(X[:4])):
         agree(begun_after_the_result, x)

@@ -145,6 +145,7 @@ def test_one_program_serves_other_values_of_the_dict() -> None:
     assert len(f.specializations()) == 1
 
 
+@pytest.mark.slow
 def test_a_dict_that_changes_outside_is_seen() -> None:
     agree(from_outside, X, EDGES)
     f = program("def f(i): return (int(i[0]), 1) in W, W.get((int(i[0]), 1), 0.0)", W=(w := {(0, 1): 1.0}))

@@ -340,6 +340,7 @@ def given_back(y, z):
     return y, np.asarray(z), [u, u], {"z": z.copy()}, y is z
 
 
+@pytest.mark.slow
 def test_calls_with_labels_and_numbers_in_turn() -> None:
     f = tracebuf.bufferize(means_by_label)
     for y in (Y, np.arange(9) % 3, Z.astype("<U9"), Y, RNG.normal(size=9), Y[RNG.permutation(9)]):

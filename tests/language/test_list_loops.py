@@ -596,6 +596,7 @@ def test_what_a_generator_reads_later() -> None:
     agree(f, np.arange(4.0), 0)
 
 
+@pytest.mark.slow
 def test_a_loop_over_many_items_that_is_left_by_the_data_is_refused() -> None:
     """Each item is traced inside of the one before: Python's stack was full, which was an InternalError."""
     f = program("""

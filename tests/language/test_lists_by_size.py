@@ -84,6 +84,7 @@ def test_one_program_serves_lists_of_all_lengths(
     assert len(f.specializations()) <= most, f.specializations()
 
 
+@pytest.mark.slow
 def test_a_long_list_is_of_run_time_length_at_once() -> None:
     f = bufferize(table)
     for n, m in ((30, 40), (50, 60), (33, 90)):

@@ -293,6 +293,7 @@ def test_programs(name: str) -> None:
     agree(f, x)
 
 
+@pytest.mark.slow
 def test_identity() -> None:
     """An item and what is returned beside it are one object; two items that are one list stay one."""
     m, row, first, _ = tracebuf.bufferize(exchanged)(K)
@@ -430,6 +431,7 @@ def test_known_numbers_beside_a_list_that_may_be_shorter() -> None:
         agree(f, np.array(x))
 
 
+@pytest.mark.slow
 def test_rows_in_reverse_are_swapped_in_place() -> None:
     """What stands for the rows was copied."""
 

@@ -42,6 +42,7 @@ def two_nans(x, nan):
     return (nan, x[0]) < (nan * x[0], x[1])
 
 
+@pytest.mark.slow
 def test_orders_of_tuples() -> None:
     for given in ((2024, 2, 29.5), (1582, 10, 4.0), (1582, 10, 15), (1582, 10, 15.5)):
         agree(later_than, *given)

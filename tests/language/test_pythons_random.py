@@ -171,7 +171,7 @@ def outcome(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     return result, random.getstate(), given
 
 
-@pytest.mark.parametrize("f, args", one_in(9, [(f, args) for f, *args in PROGRAMS], rows=True))
+@pytest.mark.parametrize("f, args", one_in(16, [(f, args) for f, *args in PROGRAMS], rows=True))
 def test_numbers_and_states_are_eagers(f: Callable[..., Any], args: list[Any]) -> None:
     for options in some(3, ({}, {"strategy": "copy-before-write"}, {"heuristic": "top-down"})):
         same(outcome(tracebuf.bufferize(**options)(f), tuple(args)), outcome(f, tuple(args)), 0, f"{f} {options}")
@@ -261,6 +261,7 @@ def test_generators_from_outside(f: Callable[..., Any]) -> None:
         assert ours.getstate() == theirs.getstate()
 
 
+@pytest.mark.slow
 def test_generators_that_are_captured() -> None:
     def f(n):
         return [OUTER.gauss(0, 1) for _ in range(n)], OUTER.random()

@@ -191,6 +191,7 @@ def tree_height(left, right, node):
     return 1 + max(tree_height(left, right, left[node]), tree_height(left, right, right[node]))
 
 
+@pytest.mark.slow
 def test_arrays_that_are_read() -> None:
     a = np.arange(0, 40, 2)
     climb(search, (a, 0, 20, 14))

@@ -341,7 +341,7 @@ def check(case: Case) -> None:
     assert "tracebuf.call" in tracebuf.bufferize(function).lower(*calls[0]).as_text()
 
 
-@pytest.mark.parametrize("name", one_in(2, CASES))
+@pytest.mark.parametrize("name", one_in(6, CASES))
 def test_arrays_that_it_makes(name: str) -> None:
     check(CASES[name])
 
@@ -640,7 +640,7 @@ def test_parts_of_arrays_that_it_makes() -> None:
     check((part_or_argument, [(np.arange(5.0), 3, 0.7), (np.arange(5.0), 3, 9.0), (np.arange(5.0), 3, -1.0)]))
 
 
-@pytest.mark.parametrize("form", ["backwards", "column", "read only"])
+@pytest.mark.parametrize("form", one_in(3, ["backwards", "column", "read only"]))
 def test_the_first_array_alone_is_of_a_form_of_its_own(form: str) -> None:
     """The first call is inlined; RecursionError comes where it does in Python."""
     a = RNG.random(12)

@@ -279,6 +279,7 @@ def test_items_that_are_added_in_a_loop_over_a_set() -> None:
             agree(program(text), DIGITS, v)
 
 
+@pytest.mark.slow
 def test_the_first_of_nothing() -> None:
     f = program("def f(a):\n    s = set()\n    for x in a.tolist():\n        if x > 99:\n            s.add(x)\n"
                 "    return next(iter(s))")  # fmt: skip

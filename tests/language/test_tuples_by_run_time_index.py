@@ -32,6 +32,7 @@ def test_items(text: str, k: list[int]) -> None:
     climb(program(f"def f(k): return {text}", STEPS=STEPS, Point=Point), (np.array(k),))
 
 
+@pytest.mark.slow
 def test_steps_of_an_alignment() -> None:
     def path(cost: Any, steps: Any = STEPS) -> Any:
         n, m = cost.shape

@@ -476,6 +476,7 @@ def test_sizes_of_either_sign_that_the_data_give(shape: tuple[int, ...]) -> None
     agree(in_blocks, np.arange(12.0), np.abs(shape) + 1)
 
 
+@pytest.mark.slow
 def test_views_of_views_whose_sizes_only_a_branch_knows():
     def real_parts(a, b):
         z = a + 1j * b

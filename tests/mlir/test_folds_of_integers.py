@@ -167,7 +167,7 @@ def test_ops_of_arguments(type_: str) -> None:
                 assert found[k] == expected(cases[k], a, b, BITS[type_]), (way, cases[k][0], a, b)
 
 
-@pytest.mark.parametrize("type_", one_in(2, BITS))
+@pytest.mark.parametrize("type_", one_in(6, BITS))
 def test_ops_of_constants(type_: str) -> None:
     """Folded to constants, as mlir-opt folds them."""
     flags = ["-", "-canonicalize", "-mlir-print-op-generic"]

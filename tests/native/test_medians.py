@@ -54,7 +54,7 @@ def test_windows_are_not_sorted() -> None:
     assert taken.native.allocations == 1 and taken.native.peak_bytes < taken.eager.peak_bytes
 
 
-@pytest.mark.parametrize("dtype", slow_but(["d", "Q"], "bhilqBHILQfd"))
+@pytest.mark.parametrize("dtype", slow_but(["d"], "bhilqBHILQfd"))
 def test_each_dtype(dtype: str) -> None:
     r = np.random.default_rng(3)
     most = 2**62 if dtype in "lqLQ" else 100

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.params import one_in
+from tests.support.params import one_in, slow_but
 from tracebuf import bufferize
 from tracebuf.backend.llvm import numpy_loops
 from tracebuf.backend.llvm.numpy_loops import core_loop, inner_loop, sort_loop, status_flags
@@ -165,7 +165,7 @@ def test_blas_by_pointer(integer: type[np.integer], monkeypatch: pytest.MonkeyPa
     blas_address.cache_clear()
 
 
-@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
+@pytest.mark.parametrize("dtype", slow_but(["f8"], ["f4", "f8", "c8", "c16"]))
 def test_products_have_numpys_bits(dtype: str) -> None:
     """They are NumPy's own BLAS's."""
     rng = np.random.default_rng(2)

@@ -41,6 +41,7 @@ def stepped(u: np.ndarray, v: np.ndarray, dt: float) -> Any:
     return inner, u, np.exp(v).sum(), int(len(u) * 3)
 
 
+@pytest.mark.slow
 def test_results_effects_aliasing_and_exceptions() -> None:
     small, wide = (np.arange(5.0), np.ones(5), 0.1), (np.arange(9.0), np.ones(9), 0.25)
     f = alike(stepped, small, wide, (np.full(5, 200.0), np.ones(5), 0.1), (np.arange(10.0)[::2], np.ones(5), 1.0))
@@ -109,13 +110,14 @@ def test_exceptions_have_the_line() -> None:
         assert notes[0] == notes[1] and line in notes[0][0]
 
 
-@pytest.mark.parametrize("name", slow_but(("seidel",), sorted(PROGRAMS)))
+@pytest.mark.parametrize("name", slow_but(("gemver",), sorted(PROGRAMS)))
 def test_programs(name: str) -> None:
     function, arguments = PROGRAMS[name]
     random = np.random.default_rng(1)
     alike(function, arguments(lambda *shape: random.random(shape), 6))
 
 
+@pytest.mark.slow
 def test_an_element_that_is_an_array_of_its_own_and_bits_of_one_that_is_read() -> None:
     """Numba compiles neither `a[0, k, ...][None]` nor `a[i].view(...)`."""
 

@@ -173,6 +173,7 @@ def test_arrays_that_overlap() -> None:
     np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.slow
 def test_defaults_and_names() -> None:
     @tracebuf.bufferize
     def f(a, k=2, how=None, text="x"):
@@ -186,6 +187,7 @@ def test_defaults_and_names() -> None:
         np.testing.assert_array_equal(x, A * k)
 
 
+@pytest.mark.slow
 def test_errors() -> None:
     add = tracebuf.bufferize(lambda a, b: a + b)
     at = tracebuf.bufferize(lambda a, i: a[i] * 2)

@@ -9,6 +9,7 @@ import pytest
 
 import tracebuf
 from tests.support.corpus import PROGRAMS
+from tests.support.params import slow_but
 from tracebuf.backend.numba.module import module_of
 
 pytest.importorskip("numba")
@@ -25,7 +26,7 @@ def both(f: Any, *args: Any) -> tuple[list[Any], list[Any]]:
     return found[0], found[1]
 
 
-@pytest.mark.parametrize("name", ["seidel", "gemver", "life", "bubble_sort"])
+@pytest.mark.parametrize("name", slow_but(["gemver"], ["seidel", "gemver", "life", "bubble_sort"]))
 def test_programs_have_the_same_bits(name: str) -> None:
     function, arguments = PROGRAMS[name]
     random = np.random.default_rng(1)
@@ -44,6 +45,7 @@ def mixed(a: np.ndarray, b: np.ndarray, n: int) -> Any:
     return small, wide % 5, np.exp(a * 0.5).sum(), np.maximum(a, b).max(), (a > b).any()
 
 
+@pytest.mark.slow
 def test_numbers_wrap_and_what_numba_computes_otherwise_stays_numpys() -> None:
     a, b = np.array([100, -7, 3, 120], np.int8), np.array([50, 9, -3, 100], np.int8)
     plain, compiled = both(mixed, a, b, 4)
@@ -71,6 +73,7 @@ def picked(a: np.ndarray, where: np.ndarray) -> Any:
     return a[where] * 2
 
 
+@pytest.mark.slow
 def test_exceptions_are_the_same() -> None:
     a, where = np.arange(4.0), np.array([0, -1, 7])
     program = tracebuf.bufferize(picked).lower(a, where).program

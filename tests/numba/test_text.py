@@ -160,6 +160,7 @@ def taking_turns(a: np.ndarray, n: int) -> np.ndarray:
     return np.zeros((one.shape[0], a.shape[0]))
 
 
+@pytest.mark.slow
 def test_no_name_is_deleted_twice() -> None:
     """A name was deleted before the `break` of a loop, and again after the loop."""
     ladder.climb(taking_turns, (np.ones((2, 2)), 0), strategies=(Options(),))

@@ -114,6 +114,7 @@ def test_vectorized_functions_that_raise() -> None:
         tracebuf.bufferize(lambda a: root.outer(a))(A)
 
 
+@pytest.mark.slow
 def test_two_of_one_name_are_two() -> None:
     found = []
     for k in (1.0, 2.0):

@@ -56,7 +56,7 @@ def climb(f: Any, given: tuple[Any, ...], **how: Any) -> None:
     ladder.climb(f, given, quick=True, tolerance=1e-9, strategies=strategies, **how)
 
 
-@pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
+@pytest.mark.parametrize("name", one_in(12, [*BLOCKED, *KEPT]))
 def test_each_element_takes_the_same_steps(name: str) -> None:
     f = function((BLOCKED | KEPT)[name])
     climb(f, args(9, 5), again=[args(300, 70), args(2, 9000), args(40, 300)])
@@ -77,7 +77,7 @@ def test_blocks_of_whole_cache_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     climb(function(BLOCKED["vectors"]), args(300, 2))
 
 
-@pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
+@pytest.mark.parametrize("name", one_in(12, [*BLOCKED, *KEPT]))
 def test_a_loop_over_blocks_is_around(name: str) -> None:
     text = bufferize(function((BLOCKED | KEPT)[name])).lower(*args(50, 60)).as_text()
     assert ("arith.minsi" in text and "scf.for" in text) == (name in BLOCKED), text
@@ -91,6 +91,7 @@ def test_the_bits_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -
     assert all(np.array_equal(found[0], other) for other in found)
 
 
+@pytest.mark.slow
 def test_what_is_made_and_freed_between_takes_a_block() -> None:
     f = bufferize(function(BLOCKED["several consumers"]))
     x, y, *rest = args(1000, 500)
@@ -153,7 +154,7 @@ def test_not_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
         Options(tile=2)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["several consumers", "in a loop", "softmax", "two results"])
+@pytest.mark.parametrize("name", one_in(2, ["several consumers", "in a loop", "softmax", "two results"]))
 def test_users_are_told_of_whole_arrays(name: str) -> None:
     """Blocks are nothing that a line of the user's asks for."""
     found = [bufferize(function(BLOCKED[name]), tile=tile) for tile in (True, False)]

@@ -34,6 +34,7 @@ def test_functions_that_match() -> None:
     assert_matches_numpy(bufferize(added), overlapping("float64", dims=1), max_examples=5)
 
 
+@pytest.mark.slow
 def test_a_difference_is_shrunk_and_written_as_source(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arith.MulF, "instruction", "fadd")
     with pytest.raises(AssertionError) as error:

@@ -65,6 +65,7 @@ def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, dict[str, 
     return code, json.loads(shown.out) if shown.out else {}, shown.err
 
 
+@pytest.mark.slow
 def test_arguments_come_from_words_files_and_factories(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez("state.npz", np.zeros(100), b=np.zeros(100))
     np.savez("named.npz", a=np.zeros(100))

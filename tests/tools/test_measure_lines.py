@@ -254,6 +254,7 @@ def test_arrays_outlive_the_window_and_are_freed_later() -> None:
     assert large(seen.log.events) == [ARRAY, 2 * ARRAY] and seen.log.lost == 0
 
 
+@pytest.mark.slow
 def test_limits_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """More different stacks than there is room for: those are of no line, and all are counted."""
     code = "\n".join(f"def f{k}(a): return a + a" for k in range(recorder.STACKS + 100))

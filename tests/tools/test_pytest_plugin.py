@@ -56,6 +56,7 @@ def ran(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
     return pytester.runpytest_inprocess(*PLUGIN, "-p", "no:randomly", "-p", "no:cacheprovider", *args)
 
 
+@pytest.mark.slow
 def test_markers_hold_for_each_call(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_suite=SUITE + MARKED)
     result = ran(pytester)
@@ -66,6 +67,7 @@ def test_markers_hold_for_each_call(pytester: pytest.Pytester) -> None:
     ran(pytester).stdout.fnmatch_lines(["*no limit 'max_alocations'; there are max_allocations, *"])
 
 
+@pytest.mark.slow
 def test_each_call_runs_beside_numpy(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     pytester.makepyfile(test_suite=SUITE + MARKED)
     result = ran(pytester, "--tracebuf-validate", "-k", "not breaks")
@@ -78,6 +80,7 @@ def test_each_call_runs_beside_numpy(pytester: pytest.Pytester, monkeypatch: pyt
     result.stdout.fnmatch_lines(said)
 
 
+@pytest.mark.slow
 def test_only_the_first_calls_of_a_test_are_compared(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -92,6 +95,7 @@ def test_only_the_first_calls_of_a_test_are_compared(
     ran(pytester, "--tracebuf-validate-calls=0").stderr.fnmatch_lines(["*--tracebuf-validate-calls wants 1 or more"])
 
 
+@pytest.mark.slow
 def test_the_table_and_the_baseline(pytester: pytest.Pytester) -> None:
     path = pytester.makepyfile(test_suite=SUITE)
     writes = "--tracebuf-baseline=base.json", "--tracebuf-update-baseline"

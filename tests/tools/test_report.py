@@ -67,6 +67,7 @@ def test_a_loop_is_shown_once(tmp_path: Path) -> None:
     assert max(row["live"] for row in made.data["eager"]) == 16000
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     out = tmp_path / "r.html"
     command = [sys.executable, "-m", "tracebuf", "report", "tests.support.story_functions:fresh", "f8[50]"]

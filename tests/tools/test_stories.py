@@ -273,6 +273,7 @@ def test_statements_of_one_line_move_in_it(tmp_path: Path) -> None:
     assert "w = u.copy(); v += w; u *= 2  # A W R" in story.edit.apply()
 
 
+@pytest.mark.slow
 def test_a_proof_is_one() -> None:
     """Both values are there at once only where what takes the old one whole is computed from the new one."""
     story = story_functions.steps.stories(U, V)[0]
@@ -302,6 +303,7 @@ def test_small_savings_are_not_listed() -> None:
     assert "saved beside" not in str(story_functions.on_one_line.stories(np.ones(1000), np.ones(1000)))
 
 
+@pytest.mark.slow
 def test_long_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deeper than Python's own functions on syntax trees go."""
     text, names = story_functions.LONG, dict[str, Any]()

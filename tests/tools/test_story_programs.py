@@ -268,6 +268,7 @@ def test_an_axis_of_one_element_is_no_constant(tmp_path: Path) -> None:
     assert f.stories(r(0, 5, 4), 3)[0].edit is not None
 
 
+@pytest.mark.slow
 def test_a_proof_is_of_the_order_of_lines() -> None:
     """Values of which one may be computed before the other, and those of other iterations, are no proof."""
     for name in ("leapfrog_steps", "velocity_verlet", "gauss", "rotate_phase"):
@@ -308,6 +309,7 @@ def test_a_formula_says_for_which_counts_it_is() -> None:
     assert "in a call, for steps >= 1" in str(told) and "two elements or more along each axis" in str(told)
 
 
+@pytest.mark.slow
 def test_what_numpy_takes_more_is_said() -> None:
     """An edit may save in compiled code what it costs in NumPy."""
     told = story_science.adams_bashforth.stories(r(0, 1000), 0.1, 4)
@@ -317,6 +319,7 @@ def test_what_numpy_takes_more_is_said() -> None:
     assert len(told.edits) == 2 and all(e.eager_bytes < 0 for e in told.edits) and "eager NumPy" not in str(told)
 
 
+@pytest.mark.slow
 def test_large_ones_first_and_small_ones_counted() -> None:
     def several(u: Any, v: Any) -> Any:
         few = np.cumsum(v)

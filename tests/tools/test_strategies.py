@@ -54,6 +54,7 @@ def test_arrays_are_what_was_asked_for() -> None:
         find(arrays(layouts=("G",)), lambda a: True)
 
 
+@pytest.mark.slow
 def test_arrays_shrink_to_plain_ones() -> None:
     how = settings(max_examples=1000, database=None)
     small = find(arrays("float64"), lambda a: a.ndim > 0 and len(a) > 1, settings=how, random=random.Random(1))

@@ -87,6 +87,7 @@ def suggest(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, env=path, capture_output=True, text=True, timeout=300)
 
 
+@pytest.mark.slow
 def test_a_program_runs_as_it_is_and_its_functions_are_ranked(tmp_path: Path) -> None:
     (tmp_path / "prog.py").write_text(PROGRAM)
     ran = suggest(tmp_path, "--json", "found.json", "prog.py", "400", "--top")
@@ -109,6 +110,7 @@ def test_a_program_runs_as_it_is_and_its_functions_are_ranked(tmp_path: Path) ->
     assert f"line {line}: `with` is not supported" in said
 
 
+@pytest.mark.slow
 def test_modules_pytest_and_failures(tmp_path: Path) -> None:
     (tmp_path / "pack").mkdir()
     (tmp_path / "pack" / "__init__.py").write_text(PROGRAM)
@@ -136,6 +138,7 @@ def test_modules_pytest_and_failures(tmp_path: Path) -> None:
         assert (ran.returncode, ran.stdout) == (2, "") and ran.stderr.startswith("error: ")
 
 
+@pytest.mark.slow
 def test_diff_and_apply(tmp_path: Path) -> None:
     path = tmp_path / "prog.py"
     path.write_text(PROGRAM)
