@@ -187,6 +187,18 @@ REDUCTIONS = ["np.sum(a, axis=x)", "np.prod(a, axis=x)", "a.mean(axis=x)", "a.ma
               "np.sum(abs(a) ** 2, axis=x)"]  # fmt: skip
 
 
+def test_c2_folded_products_round_as_numpys() -> None:
+    """Where elements that are folded lie next to each other, NumPy rounds each product of components."""
+    f = program("def f(a): return np.prod(a, axis=0), np.prod(a, axis=1), np.prod(a), np.multiply.reduce(a[0])")
+    running = program("def f(a): return np.cumprod(a, axis=0), np.cumprod(a, axis=1), np.multiply.accumulate(a[:, 1])")
+    for dtype in TYPES:
+        a = (1 + complexes((11, 9), dtype) / 8).astype(dtype)
+        for given in (a, a.T, a[::2, ::2]):
+            agree(f, given, ulp=0)
+            agree(running, given, ulp=0)
+    climb(program("def f(a): return np.cumprod(a, axis=0), np.cumprod(a[0]), np.prod(a, axis=1)"), (a,))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("forms", in_fives(REDUCTIONS))
 @pytest.mark.parametrize("dtype", TYPES)

@@ -117,3 +117,11 @@ COMPLEX_RULES: dict[np.ufunc, Rule] = {
     np.logical_xor: _logical(arith.XorI),
 }
 """By ufunc: the body of its loop on complex elements."""
+
+
+def rounded_product(b: Body, x: Value, y: Value) -> Value:
+    """np.multiply where NumPy folds elements that lie next to each other: each product of components is rounded."""
+    (p, q), (u, v) = ((real(b, a), imaginary(b, a)) for a in (x, y))
+    re = b.add(arith.SubF.of(b.add(arith.MulF.of(p, u)), b.add(arith.MulF.of(q, v))))
+    im = b.add(arith.AddF.of(b.add(arith.MulF.of(p, v)), b.add(arith.MulF.of(q, u))))
+    return b.add(complex.Create.of(re, im))

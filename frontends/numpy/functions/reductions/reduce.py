@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.arrays.axes import axes_of, axis_of, flag
 from tracebuf.frontends.numpy.arrays.indexing import check_number
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of
 from tracebuf.frontends.numpy.numbers.bodies import Body, imaginary, real
+from tracebuf.frontends.numpy.numbers.complexes import rounded_product
 from tracebuf.frontends.numpy.numbers.generics import build, convert_to, input_of, result_order
 from tracebuf.frontends.numpy.numbers.operands import (
     BOOL,
@@ -127,6 +128,7 @@ def reduce(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, how: Fold = EVERYTHING) 
         ins.append(input_of(r, fits_mask(r, mask, ref), I1, ref.shape))
     neutral = NEUTRAL[ufunc](loop).item()
     wide = F32 if element is F16 and ufunc in (np.add, np.multiply) else element  # as NumPy's halves do (rule C2)
+    innermost = result_order(r, [ref], ref.ndim)[-1] if ref.ndim else None
 
     def combine(body: Body, total: Value, args: Sequence[Value]) -> Value:
         new = body.cast(body.cast(args[0], element), wide)
@@ -134,6 +136,8 @@ def reduce(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, how: Fold = EVERYTHING) 
             new = body.add(arith.Select.of(args[1], new, body.constant(neutral, wide)))
         if ufunc in (np.fmax, np.fmin) and wide.is_float:
             return body.add((arith.MaxNumF if ufunc is np.fmax else arith.MinNumF).of(total, new))
+        if wide.is_complex and ufunc is np.multiply and innermost in axes:
+            return rounded_product(body, total, new)
         return apply_rule(ufunc, body, [total, new], (wide.dtype,) * 3)
 
     start, keepdims = Body(r.frame.block, r.loc).cast(start, wide), flag(r, how.keepdims)

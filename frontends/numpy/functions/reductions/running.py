@@ -12,6 +12,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, filled
 from tracebuf.frontends.numpy.functions.reductions.reduce import NEUTRAL, deliver, reduction_dtypes
 from tracebuf.frontends.numpy.numbers.bodies import Body
+from tracebuf.frontends.numpy.numbers.complexes import rounded_product
 from tracebuf.frontends.numpy.numbers.exponents import check_exponents
 from tracebuf.frontends.numpy.numbers.generics import build, convert_to, result_order
 from tracebuf.frontends.numpy.numbers.operands import supported
@@ -78,6 +79,13 @@ def running_dtype(ufunc: np.ufunc, dtype: np.dtype, wanted: np.dtype | None, out
     return ask(ufunc.resolve_dtypes, (out or dtype, dtype, None), casting="unsafe", **forced)[-1]
 
 
+def step(ufunc: np.ufunc, body: Body, total: Value, item: Value, element: ScalarType) -> Value:
+    """ufunc(total, item), with NumPy's bits where it goes from element to element."""
+    if element.is_complex and ufunc is np.multiply:
+        return rounded_product(body, total, item)
+    return apply_rule(ufunc, body, [total, item], (element.dtype,) * 3)
+
+
 def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: ArrayRef) -> None:
     """result[0] = ref[0]; result[i] = ufunc(result[i - 1], ref[i]). There is at least one row."""
     element = result.element
@@ -85,7 +93,7 @@ def by_rows(r: Recorder, ufunc: np.ufunc, ref: ArrayRef, axis: int, result: Arra
     r.store(first, convert_to(r, ref.at({axis: 0}), element, first.shape, fresh=True))
 
     def combine(body: Body, args: list[Value]) -> Value:
-        return apply_rule(ufunc, body, [args[0], body.cast(args[1], element)], (element.dtype,) * 3)
+        return step(ufunc, body, args[0], body.cast(args[1], element), element)
 
     def row(i: Dim) -> None:
         operands = [result.at({axis: sub(i, 1)}), ref.at({axis: i})]
@@ -115,7 +123,7 @@ def totals(r: Recorder, ufunc: np.ufunc, vector: ArrayRef, element: ScalarType) 
     block = Block([vector.element, element, element])
     body = Body(block, r.loc)
     item = body.cast(block.args[0], element)
-    new = apply_rule(ufunc, body, [block.args[1], item], (element.dtype,) * 3)
+    new = step(ufunc, body, block.args[1], item, element)
     chosen = new.defining_op
     if element.is_complex and ufunc in (np.fmax, np.fmin) and isinstance(chosen, arith.Select):
         # the first element stands for itself, for no NaN is neutral
