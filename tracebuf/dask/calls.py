@@ -469,7 +469,7 @@ class Distributed:
                 tasks[key] = Alias(key, source) if isinstance(part, TaskRef) else part
         claims: Any = nullcontext()
         if self.resource is not None:
-            claims = dask.annotate(resources={self.resource: self.claimed})  # type: ignore[attr-defined]
+            claims = dask.annotate(resources={self.resource: self.claimed})
         stages = f"stages-{graph.token}"
         with claims:  # one layer for all results
             whole = HighLevelGraph.from_collections(stages, graph.tasks, dependencies=sources)

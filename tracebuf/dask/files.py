@@ -82,6 +82,6 @@ def in_parts(a: Any) -> Any:
     import dask.array as da
 
     try:
-        return da.from_array(Mapped(a), asarray=False)  # type: ignore[no-untyped-call]
+        return da.from_array(Mapped(a), asarray=False)
     except UnsupportedError:
-        return da.from_array(a)  # type: ignore[no-untyped-call]
+        return da.from_array(a)

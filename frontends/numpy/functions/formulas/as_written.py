@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from tracebuf.frontends.numpy.record.registry import formula
 
-AS_WRITTEN = (
+AS_WRITTEN: tuple[Callable[..., Any], ...] = (
     np.allclose, np.angle, np.apply_over_axes, np.asarray_chkfinite, np.astype, np.bartlett, np.blackman,
     np.column_stack, np.common_type, np.corrcoef, np.cumulative_prod, np.cumulative_sum, np.diag_indices,
     np.diag_indices_from, np.dsplit, np.dstack, np.fft.hfft, np.fft.ihfft,

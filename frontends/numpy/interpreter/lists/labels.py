@@ -31,18 +31,20 @@ from tracebuf.running.labels import Codes, CodesOfKnown, Coding, Known, Letters,
 
 INSTEAD = "do it outside, or pass ints: labels, y = np.unique(y, return_inverse=True)"
 COMPARISONS = ("Eq", "NotEq", "Lt", "LtE", "Gt", "GtE")
+Functions = tuple[Callable[..., Any], ...]
 UFUNCS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
-KEEPING = (np.ravel, np.reshape, np.copy, np.squeeze, np.transpose, np.expand_dims, np.swapaxes, np.moveaxis, np.flip,
-           np.flipud, np.fliplr, np.roll, np.repeat, np.tile, np.take, np.atleast_1d, np.atleast_2d,
-           np.broadcast_to, np.sort, np.delete, np.array)  # fmt: skip
+KEEPING: Functions = (np.ravel, np.reshape, np.copy, np.squeeze, np.transpose, np.expand_dims, np.swapaxes,
+                      np.moveaxis, np.flip, np.flipud, np.fliplr, np.roll, np.repeat, np.tile, np.take, np.atleast_1d,
+                      np.atleast_2d, np.broadcast_to, np.sort, np.delete, np.array)  # fmt: skip
 """Functions that give elements of their first argument, an array of text, whatever these are."""
-JOINING = (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack, np.append, np.union1d, np.intersect1d)
+JOINING: Functions = (np.concatenate, np.hstack, np.vstack, np.stack, np.column_stack, np.append, np.union1d,
+                      np.intersect1d)  # fmt: skip
 """Functions that give elements of several arrays of text."""
-OF_TWO = (np.append, np.union1d, np.intersect1d)
+OF_TWO: Functions = (np.append, np.union1d, np.intersect1d)
 """Those of them that take two arrays, not a list of such."""
-ASKING = (np.shape, np.ndim, np.size, np.isin, np.searchsorted, np.array_equal, np.array_equiv)
+ASKING: Functions = (np.shape, np.ndim, np.size, np.isin, np.searchsorted, np.array_equal, np.array_equiv)
 """Functions that give numbers, which equality and order of texts decide."""
-LIKE = (np.zeros_like, np.ones_like, np.empty_like, np.full_like)
+LIKE: Functions = (np.zeros_like, np.ones_like, np.empty_like, np.full_like)
 """Functions that make an array of numbers of the sizes of their first argument, where they are told a dtype."""
 NAMED = frozenset(("axis", "order", "shape", "kind", "repeats", "reps", "indices", "mode", "shift", "side", "invert",
                    "assume_unique", "return_index", "return_inverse", "return_counts", "a", "ar", "x", "arr", "v", "m",
@@ -50,10 +52,11 @@ NAMED = frozenset(("axis", "order", "shape", "kind", "repeats", "reps", "indices
 """The parameters of those that may be named, to no other effect than on arrays of ints."""
 METHODS = ("reshape", "ravel", "flatten", "copy", "squeeze", "transpose", "swapaxes", "take", "repeat", "compress")
 """Methods that give elements of an array of text, whatever these are."""
-COUNTING = (np.shape, np.ndim, np.size)
+COUNTING: Functions = (np.shape, np.ndim, np.size)
 """Those that only ask for sizes."""
-OF_KNOWN = frozenset((*KEEPING, *JOINING, *ASKING, np.asarray, np.asanyarray, np.unique, np.where, np.full,
-                      np.setdiff1d, np.select))  # fmt: skip
+OF_KNOWN = frozenset[Callable[..., Any]]((
+    *KEEPING, *JOINING, *ASKING, np.asarray, np.asanyarray, np.unique, np.where, np.full, np.setdiff1d, np.select,
+))  # fmt: skip
 """Functions that are given lists of known texts in the place of arrays."""
 KINDS = (types.FunctionType, types.BuiltinFunctionType, type(np.sum))
 """The types of NumPy's functions, whose objects can be hashed."""
