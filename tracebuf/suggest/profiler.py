@@ -24,7 +24,7 @@ from tracebuf.suggest.records import Record, given_to, record, top_bytes
 __all__ = ["Profiler", "Seen"]
 
 _LONGER = 1.2
-"""A call is kept rather than another if it takes so many times as long ..."""
+"""A call is kept rather than another if it takes so many times as much of the processor, whatever else runs ..."""
 _LARGER = 1.5
 """... and looked at if its arrays are so many times as large."""
 
@@ -67,13 +67,14 @@ class Seen:
 class _Entered:
     """A call that has not ended."""
 
-    __slots__ = ("allocated", "begin", "below", "bytes_below", "frame", "record", "seen")
+    __slots__ = ("allocated", "begin", "below", "bytes_below", "frame", "record", "seen", "worked")
 
     def __init__(
         self, seen: Seen, frame: FrameType, record: Record | None, begin: float, allocated: tuple[int, int]
     ) -> None:
         self.seen, self.frame, self.record, self.begin, self.allocated = seen, frame, record, begin, allocated
         self.below, self.bytes_below = 0.0, 0
+        self.worked = 0.0 if record is None else time.thread_time()
 
 
 class Profiler:
@@ -201,13 +202,11 @@ class _Thread:
             seen.allocated_bytes += size
             caller = None if above is None else above.seen.code
             seen.callers[caller] = seen.callers.get(caller, 0.0) + seconds
-        if (
-            (kept := entered.record) is not None
-            and seen.uses_numpy
-            and (seen.record is None or seconds > _LONGER * seen.record_seconds)
-        ):
-            self.profiler.room -= kept.bytes - (0 if seen.record is None else seen.record.bytes)
-            seen.record, seen.record_seconds = kept, seconds
+        if (kept := entered.record) is not None and seen.uses_numpy:
+            worked = time.thread_time() - entered.worked
+            if seen.record is None or worked > _LONGER * seen.record_seconds:
+                self.profiler.room -= kept.bytes - (0 if seen.record is None else seen.record.bytes)
+                seen.record, seen.record_seconds = kept, worked
         if seen.uses_numpy and not seen.sought:
             seen.sought, seen.function = True, _function_of(entered.frame)
         self.lost += time.perf_counter() - start
