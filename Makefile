@@ -24,7 +24,7 @@ help:
 	@echo "make demo    the 2-D wave equation, measured beside eager NumPy"
 	@echo "make test    the test suite: of the sweeps over dtypes, layouts, forms and drawn programs one in 64"
 	@echo "make sweeps  all tests of the suite"
-	@echo "make check   ruff, mypy --strict and a fast test of every second file"
+	@echo "make check   ruff, mypy --strict and a fast test of every third file"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
 	@echo "make calls   CALLS=$(CALLS) calls of changing kinds from four threads, by machine code and by Python"
 	@echo "make bench   programs beside NumPy, Numba, JAX, numexpr, Pythran and C: PROGRAMS=\"softmax lu\" ROUNDS=$(ROUNDS)"
