@@ -45,8 +45,6 @@ def main() -> None:
     for program in PROGRAMS.values():
         if time.monotonic() - begin > chosen.seconds:
             break
-        if program.refused:
-            continue
         args = program.at(SIZE)
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -54,9 +54,8 @@ from tests.programs.registry import PROGRAMS
 from tests.support.agreement import agree
 from tracebuf import bufferize
 for name, program in sorted(PROGRAMS.items())[:: int(sys.argv[1])]:
-    if not program.refused:
-        for n in program.sizes:
-            agree(program.function, *program.arguments(np.random.default_rng(0), n), ulp=10**6)
+    for n in program.sizes:
+        agree(program.function, *program.arguments(np.random.default_rng(0), n), ulp=10**6)
 print("right")
 """
 

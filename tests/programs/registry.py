@@ -14,7 +14,7 @@ Arguments = Callable[[np.random.Generator, int], tuple[Any, ...]]
 @dataclass(frozen=True)
 class Program:
     """A NumPy function, what it is called with (`arguments(random, n)` for each n of `sizes`), and how often it is
-    compiled for all of them: once, unless `why` says what its guards depend on. `refused`: why it is not compiled.
+    compiled for all of them: once, unless `why` says what its guards depend on.
     `most`: the greatest n, where the arguments grow fast."""
 
     function: Callable[..., Any]
@@ -22,7 +22,6 @@ class Program:
     sizes: tuple[int, ...]
     compiled: int
     why: str
-    refused: str
     most: int
 
     def at(self, n: int, seed: int = 0) -> tuple[Any, ...]:
@@ -39,7 +38,6 @@ def program(
     sizes: tuple[int, ...] = (6, 9),
     compiled: int = 1,
     why: str = "",
-    refused: str = "",
     most: int = 1000,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Registers a function under its name, which no other has."""
@@ -48,7 +46,7 @@ def program(
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
         assert name not in PROGRAMS, name
-        PROGRAMS[name] = Program(function, arguments, sizes, compiled, why, refused, most)
+        PROGRAMS[name] = Program(function, arguments, sizes, compiled, why, most)
         return function
 
     return register

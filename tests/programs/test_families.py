@@ -13,16 +13,15 @@ from tests.programs import PROGRAMS, Program
 from tests.support.agreement import agree
 from tests.support.formulas import hold_formulas
 from tests.support.params import slow_but
-from tracebuf import UnsupportedError, bufferize
+from tracebuf import bufferize
 from tracebuf.options import Options
 from tracebuf.testing.ladder import climb
 
 STRATEGIES = (Options(verify=True), Options(strategy="copy-before-write"))
-COMPILED = [name for name, entry in PROGRAMS.items() if not entry.refused]
-FAMILIES = {PROGRAMS[name].function.__module__: name for name in reversed(COMPILED)}
+FAMILIES = {PROGRAMS[name].function.__module__: name for name in reversed(PROGRAMS)}
 """One program of each."""
 
-@pytest.mark.parametrize("name", slow_but(list(FAMILIES.values())[1::20], COMPILED))
+@pytest.mark.parametrize("name", slow_but(list(FAMILIES.values())[1::20], PROGRAMS))
 def test_program(name: str) -> None:
     entry = PROGRAMS[name]
     first, *others = arguments_of(entry)
@@ -37,15 +36,6 @@ def test_program(name: str) -> None:
         for values in arguments_of(entry):
             use = hold_formulas(f, values)
             assert use is None or not any(formula.unknown for formula in vars(use).values()), use
-
-
-@pytest.mark.parametrize("name", [name for name, entry in PROGRAMS.items() if entry.refused])
-def test_refused_program(name: str) -> None:
-    """What is outside the language is refused, with the reason that stands beside the program."""
-    entry = PROGRAMS[name]
-    first, *_ = arguments_of(entry)
-    with pytest.raises(UnsupportedError, match=entry.refused):
-        bufferize(entry.function)(*first)
 
 
 def arguments_of(entry: Program) -> list[tuple[Any, ...]]:
