@@ -257,7 +257,7 @@ def test_the_example_of_a_rule(label: str, code: str) -> None:
     test = doctest.DocTestParser().get_doctest(code, names, label, "semantics.md", 0)
     told: list[str] = []
     assert test.examples
-    doctest.DocTestRunner(FirstLine()).run(test, out=told.append)
+    doctest.DocTestRunner(FirstLine(), verbose=False).run(test, out=told.append)
     assert not told, "".join(told)
 
 

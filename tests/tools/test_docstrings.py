@@ -15,7 +15,7 @@ EXAMPLES = {"api": 4, "options": 3, "stages": 3, "measure": 3, "specs": 4, "pers
 
 @pytest.mark.parametrize(("module", "least"), EXAMPLES.items())
 def test_examples(module: str, least: int) -> None:
-    found = doctest.testmod(import_module(f"tracebuf.{module}"))
+    found = doctest.testmod(import_module(f"tracebuf.{module}"), verbose=False)
     assert found.failed == 0 and found.attempted >= least
 
 

@@ -18,7 +18,7 @@ PACKAGE = Path(pipeline.__file__).parent
     ("module", "least"), [("mlir", 4), ("errors", 4), ("testing.declared", 3), ("testing.ladder", 2)]
 )
 def test_the_examples_run(module: str, least: int) -> None:
-    found = doctest.testmod(importlib.import_module(f"tracebuf.{module}"))
+    found = doctest.testmod(importlib.import_module(f"tracebuf.{module}"), verbose=False)
     assert found.failed == 0 and found.attempted >= least
 
 
