@@ -126,6 +126,8 @@ class FloorDivIndex(BinaryOp):
 
     def emit(self, e: Emitter, args: Sequence[str]) -> str:
         t, (a, b) = self.llvm, args
+        if b.isdecimal() and (n := int(b)).bit_count() == 1:
+            return e.inst(f"ashr {t} {a}, {n.bit_length() - 1}")
         safe = b
         if not b.isdecimal() or b == "0":
             zero = e.inst(f"icmp eq {t} {b}, 0")
