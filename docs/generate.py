@@ -109,8 +109,9 @@ class Journey:
 
     def memref(self) -> str:
         text = short(self.lowered.as_text("memref"))
-        temporary, freed = (r"memref\.alloc\(", r"linalg\.generic"), (r'"store"', r"dealloc")
-        return excerpt(text, temporary, freed, (r"scf\.for", r"scf\.for"), (r"memref\.load", r"^}"))
+        loop, nest = (r"scf\.for", r"scf\.for"), (r"linalg\.generic", r"linalg\.generic")
+        before, behind = ((r"memref\.alloc\(", r"memref<\?xf64>$"), loop, nest, nest), (loop, (r"memref\.load", r"^}"))
+        return excerpt(text, *before, (r'"store"', r"dealloc"), *behind)
 
     def frame(self) -> str:
         frame, names = self.specialization.kernel.frame, ("u", "v", "dt")

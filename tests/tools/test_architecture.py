@@ -29,7 +29,6 @@ def load() -> ModuleType:
     return module
 
 
-@pytest.mark.slow
 def test_the_blocks_are_real_output() -> None:
     for path, text in load().pages():
         assert path.read_text() == text, f"docs/{path.name} is old: run python docs/generate.py --write"
