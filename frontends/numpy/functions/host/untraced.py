@@ -99,10 +99,15 @@ UNCHECKED = ("scipy.interpolate._fitpack", "scipy.interpolate._dfitpack", "scipy
 CHECKED = frozenset({("scipy.optimize._lsap", "linear_sum_assignment")})
 """Functions in C that check what they are given."""
 
+FORTRAN = ("scipy.linalg._flapack", "scipy.linalg._fblas")
+"""Modules that f2py made of LAPACK and BLAS."""
+
 
 def takes(function: Any) -> bool:
     """Whether a function is one of a library's that may be called as it is: written in Python, mostly."""
     module = getattr(function, "__module__", None)
+    if is_lapacks(function):
+        return True
     if isinstance(function, types.BuiltinFunctionType):
         return (module, function.__name__) in CHECKED
     if isinstance(function, np.ufunc):
@@ -114,6 +119,14 @@ def takes(function: Any) -> bool:
         return False
     plain = not function.__name__.startswith(OTHER_SUBJECTS) and not module.startswith(UNCHECKED)
     return plain and NOT_COMPUTING.isdisjoint(packages)
+
+
+def is_lapacks(function: Any) -> bool:
+    """Whether a function is one of LAPACK's or BLAS's as SciPy has them: f2py's code checks what it is given."""
+    if type(function).__name__ != "fortran":
+        return False
+    name = str(getattr(function, "__name__", "")).rpartition(" ")[2]
+    return any(getattr(sys.modules.get(module), name, None) is function for module in FORTRAN)
 
 
 @cache
@@ -184,6 +197,10 @@ def call(
 def public_name(function: Any) -> str:
     if isinstance(function, np.ufunc):
         return name_of_ufunc(function)
+    if is_lapacks(function):
+        return f"scipy.linalg.{function.__name__.rpartition(' ')[2]}"
+    if not hasattr(function, "__name__"):  # an object that is called
+        function = type(function)
     module = ".".join(part for part in function.__module__.split(".") if part[:1] != "_")
     return f"{module}.{function.__name__}"
 
@@ -317,7 +334,8 @@ def probed(
 ) -> Probe:  # fmt: skip
     """What the function gives for stand-ins whose sizes are at least `least`."""
     stand_ins = StandIns(r, given, how, least)
-    arguments = [ask(stand_ins.of, x) for x in given]
+    with nothing_said():  # methods are called again for the objects among them
+        arguments = [ask(stand_ins.of, x) for x in given]
     before = contents([arguments, stand_ins.arrays], True)
     positional = len(arguments) - len(names)
     begin = perf_counter()
