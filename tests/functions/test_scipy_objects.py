@@ -139,11 +139,22 @@ def draws(x, n):
     return of.rvs(n), of.rvs(size=(2, n)), norm.rvs(), norm.rvs(x), total, scipy.stats.poisson.rvs(3.0, size=n)
 
 
-def test_draws_of_distributions() -> None:
+def walk(x, n):
+    mean = 1.0
+    for _ in range(n):
+        proposal = norm(mean, 0.5).rvs()
+        if np.random.rand() < norm(proposal, 1).pdf(x).prod() / norm(mean, 1).pdf(x).prod():
+            mean = proposal
+    return mean * 2, norm.cdf(mean)
+
+
+@pytest.mark.parametrize("f", [draws, walk])
+def test_draws_of_distributions(f: Any) -> None:
+    """Of numbers that are Python's or NumPy's, too, by the path."""
     np.random.seed(3)
-    eager = draws(X, 3)
+    eager = f(X, 3)
     np.random.seed(3)
-    mine = tracebuf.bufferize(draws)(X, 3)
+    mine = tracebuf.bufferize(f)(X, 3)
     assert all(np.array_equal(a, b) and type(a) is type(b) for a, b in zip(eager, mine, strict=True))
 
 

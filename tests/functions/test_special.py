@@ -59,4 +59,5 @@ def test_what_their_loops_would_tell_python_about_is_refused() -> None:
 
 def test_ufuncs_that_functions_of_scipys_call() -> None:
     a = np.linspace(0.1, 3, 5)
-    agree(program("def f(a, n):\n    return sp.spherical_in(n, a), sp.spherical_jn(2, a, derivative=True)", sp=sp), a, 2)
+    text = "def f(a, n):\n    return sp.spherical_in(n, a), sp.spherical_jn(2, a, derivative=True)"
+    agree(program(text, sp=sp), a, 2)

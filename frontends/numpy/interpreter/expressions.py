@@ -104,7 +104,7 @@ from tracebuf.frontends.numpy.record.callees import (
 )
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import negation
-from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, moved_to, python_of
+from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, is_list, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import (
     DictView,
     GroupRef,
@@ -1199,6 +1199,10 @@ class Expressions(Comprehensions):
                 if (found := labels.call(self, node, function, args, kwargs)) is not NotImplemented:
                     return found
         if (draw := draws.draw_of(function)) is not None:
+            if draw.name == "shuffle" and len(args) == 1 and not kwargs and is_list(args[0]):
+                order = self.call(node, np.arange, [self.call(node, len, args, {})], {})
+                draws.call(self.r, draw, [order], {})  # which draws what a list's shuffle does
+                return self.call_function(prelude.shuffled, [args[0], order], {})
             drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
             return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)
         if (drawn := twister.call(self.r, self.call_function, function, args, kwargs)) is not NotImplemented:

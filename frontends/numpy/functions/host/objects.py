@@ -179,4 +179,5 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
     if any(ask(np.ndim, x) for x in held):
         raise r.refuse("a distribution whose parameters are arrays", "pass them: norm.pdf(x, loc, scale)")
     args = [*args[function.parameters :], *args[: function.parameters]]
-    return EVALUATE(r, function.of, function.name, (*args, *kwargs.values()), tuple(kwargs))
+    given = map(untraced.sure, (*args, *kwargs.values()))  # what it gives is NumPy's for each
+    return EVALUATE(r, function.of, function.name, tuple(given), tuple(kwargs))

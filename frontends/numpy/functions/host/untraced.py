@@ -46,9 +46,12 @@ from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
+    UNSURE_TYPES,
     ArrayRef,
+    NpScalar,
     PyBool,
     PyComplex,
     PyFloat,
@@ -163,6 +166,8 @@ def call(
     for parameter in ("out", "output"):
         if not isinstance(named.get(parameter), (str, types.NoneType)):
             raise r.refuse(f"`{parameter}=` of {name}", "assign the result: x[...] = ...")
+    if any(map(is_unsure, (*args, *named.values()))) and keeps != "all":
+        return of_either_origin(r, function, args, named, name, keeps)
     given = [static(r, x, f"a bool as an argument of {name}") if isinstance(x, PyBool) else x
              for x in (*args, *named.values())]  # fmt: skip
     probes = probe(r, function, given, tuple(named), name, keeps)
@@ -192,6 +197,32 @@ def call(
     if isinstance(result, Untold):
         result = replace(result, kind=probes[0].kind, recipe=Recipe(function, given, tuple(named), []))
     return result
+
+
+def is_unsure(x: Any) -> bool:
+    """Whether a number is a float, or NumPy's of the same value, by the path."""
+    if not isinstance(x, NpScalar) or x.python is None:
+        return False
+    return x.dtype == np.float64 and UNSURE_TYPES[x.python.kind] == (float,)
+
+
+def sure(x: Any, as_python: bool = False) -> Any:
+    """A number that is unsure as Python's, or as NumPy's."""
+    if not is_unsure(x):
+        return x
+    return PyFloat(x.value) if as_python else NpScalar(x.value, x.element)
+
+
+def of_either_origin(
+    r: Recorder, function: Any, args: Sequence[Any], named: Mapping[str, Any], name: str, keeps: Keeps
+) -> Any:
+    """A call of numbers that are Python's or NumPy's by the path: of NumPy's, where what it gives is of the same types
+    for both."""
+    either = [[sure(x, python) for x in (*args, *named.values())] for python in (False, True)]
+    forms = [probe(r, function, given, tuple(named), name, keeps)[0].form for given in either]
+    if forms[0] != forms[1]:
+        check_origin(r, *args, *named.values())
+    return call(r, function, either[0][: len(args)], dict(zip(named, either[0][len(args) :])), name, keeps)
 
 
 def public_name(function: Any) -> str:
