@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib._function_base_impl import _parse_gufunc_signature  # type: ignore[attr-defined]
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
@@ -109,10 +110,13 @@ def elementwise_function(
     pyfunc: Any, otypes: Any = None, doc: Any = None, excluded: Any = None, cache: bool = False, signature: Any = None
 ) -> Partial:
     """np.vectorize(pyfunc): a function that is applied to each element."""
-    if excluded or cache or signature:
-        reason = "np.vectorize with excluded=, cache= or signature="
-        raise UnsupportedError(reason, instead="leave them out, or loop over the elements")
-    return Partial(vectorized, (pyfunc, otypes), {})
+    cores = None if signature is None else ask(_parse_gufunc_signature, signature)
+    if cores is not None and otypes is not None:
+        raise UnsupportedError("np.vectorize with otypes= and signature=", instead="leave out otypes=")
+    known = () if excluded is None else tuple(excluded)
+    if is_traced(pyfunc) or any(map(is_traced, known)):
+        raise UnsupportedError("np.vectorize of what is only known at run time", instead="write the names")
+    return Partial(vectorized, (pyfunc, otypes, bool(cache), known, cores), {})
 
 
 def operation(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
