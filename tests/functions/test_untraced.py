@@ -467,8 +467,13 @@ def of_lapack(a: np.ndarray, b: np.ndarray) -> Any:
 def test_lapack_and_blas_by_name() -> None:
     agree(of_lapack, M @ M.T + np.eye(6), M[0])
     agree(of_lapack, -np.eye(2), np.ones(2))
-    said = refused(tracebuf.bufferize(lambda a: sl.blas.daxpy(a[0], a[1])), M).reason
-    assert "writes to its arguments" in said
+    for f, why in (
+        (lambda a: sl.blas.daxpy(a[0], a[1]), "writes to its arguments"),
+        (lambda a: sl.lapack.dsbevd(a.T)[0], "writes to its arguments"),
+        (lambda a: sl.lapack.dgetrs(*sl.lapack.dgetrf(a)[:2], a[0])[0], "integers that the run time knows"),
+        (lambda a: sl.lapack.dgesv(a, a[0], 1)[2], "an integer without a name"),
+    ):
+        assert why in refused(tracebuf.bufferize(f), M).reason
 
 
 @pytest.mark.slow
@@ -477,3 +482,6 @@ def test_what_libraries_make_of_lapack() -> None:
         return sl.cho_solve_banded((sl.cholesky_banded(ab), False), b)
 
     agree(f, np.array([[0.0, 1, 1, 1], [4, 5, 6, 7]]), np.arange(4.0))
+    agree(lambda a: sl.eig_banded(np.asfortranarray(a[:2]), select="a"), M)
+    agree(lambda a: (sl.lapack.dsbevd(a.T, overwrite_ab=0)[0], a), M)
+    agree(lambda a: sl.schur(a, sort="lhp"), M)  # asks how much memory to work in would be best

@@ -132,6 +132,11 @@ def is_lapacks(function: Any) -> bool:
     return any(getattr(sys.modules.get(module), name, None) is function for module in FORTRAN)
 
 
+def is_whole(x: Any) -> bool:
+    """Whether an argument is of integers: pivots and bounds, which LAPACK believes."""
+    return isinstance(x, PyInt) or (isinstance(x, (ArrayRef, NpScalar)) and x.dtype.kind in "iub")
+
+
 @cache
 def file_is_librarys(file: str) -> bool:
     """Whether a file belongs to one of these libraries."""
@@ -161,8 +166,14 @@ def call(
     gives cannot be told."""
     name = name or public_name(function)
     named = {k: x for k, x in kwargs.items() if not k.startswith("overwrite_")}
-    for x in (*args, *named.values()):
+    if is_lapacks(function):  # some do so where it is left out
+        named = {k: x if k in named else 0 for k, x in kwargs.items()}
+    for key, x in [*((None, x) for x in args), *named.items()]:
         check_argument(r, x, name)
+        if is_lapacks(function) and key != "lwork" and is_whole(x):
+            raise r.refuse(f"integers that the run time knows as an argument of {name}", "call it outside")
+        if is_lapacks(function) and key is None and isinstance(x, int):
+            raise r.refuse(f"an integer without a name as an argument of {name}", "say which: lower=1")
     for parameter in ("out", "output"):
         if not isinstance(named.get(parameter), (str, types.NoneType)):
             raise r.refuse(f"`{parameter}=` of {name}", "assign the result: x[...] = ...")
@@ -367,8 +378,11 @@ def probed(
     stand_ins = StandIns(r, given, how, least)
     with nothing_said():  # methods are called again for the objects among them
         arguments = [ask(stand_ins.of, x) for x in given]
-    before = contents([arguments, stand_ins.arrays], True)
     positional = len(arguments) - len(names)
+    for k, (x, named) in enumerate(zip(given[positional:], names), positional):
+        if is_lapacks(function) and named == "lwork" and isinstance(x, Scalar):  # any that is large enough
+            arguments[k] = 1000 * max([1, *(n for array in stand_ins.arrays for n in array.shape)])
+    before = contents([arguments, stand_ins.arrays], True)
     begin = perf_counter()
     with nothing_said(), keeping():
         result = ask(given_to, function, arguments[:positional], dict(zip(names, arguments[positional:])))
