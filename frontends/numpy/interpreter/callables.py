@@ -115,7 +115,7 @@ def elementwise_function(
         raise UnsupportedError("np.vectorize with otypes= and signature=", instead="leave out otypes=")
     known = () if excluded is None else tuple(excluded)
     if is_traced(pyfunc) or any(map(is_traced, known)):
-        raise UnsupportedError("np.vectorize of what is only known at run time", instead="write the names")
+        raise UnsupportedError("np.vectorize of no function", instead=refusals.call("numpy.vectorize"))
     return Partial(vectorized, (pyfunc, otypes, bool(cache), known, cores), {})
 
 

@@ -48,7 +48,8 @@ def vectorized(pyfunc: Any, otypes: Any, cache: Any, excluded: Any, cores: Any, 
 
         def function(*given: Any) -> Any:
             positional = [given[places.index(k)] if k in places else whole[k] for k in range(len(whole))]
-            return pyfunc(*positional, **{n: given[len(places) + names.index(n)] if n in names else named[n] for n in named})
+            by_name = {n: given[len(places) + names.index(n)] if n in names else named[n] for n in named}
+            return pyfunc(*positional, **by_name)
 
         args = (*[args[k] for k in places], *[kwargs[n] for n in names])
     else:
