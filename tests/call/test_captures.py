@@ -544,7 +544,9 @@ def test_b5_a_set_from_outside_is_asked_what_it_holds() -> None:
     agree(f, a, "other")
     agree(f, a, "wrap")
     agree(lambda a: [a * k for k in range(4) if k in OPTIONS.sizes], a)
-    assert "a mutable set" in refused(bufferize(lambda a: a * len(MODES)), a).reason
+    for more in (lambda: len(MODES), lambda: isinstance(MODES, set), lambda: OPTIONS.sizes | MODES):
+        f = bufferize(lambda a, more=more: (a, "wrap" in MODES, 3 in OPTIONS.sizes, more()))
+        assert " set" in refused(f, a).reason
 
 
 def loaded(a: np.ndarray) -> Any:

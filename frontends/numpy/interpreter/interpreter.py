@@ -178,6 +178,8 @@ class Interpreter(Statements):
             fetch = FreeName(cells, names, name)
             if (seen := self.captures.get((name, id(place)))) is not None:
                 value = seen[2]  # one value in all of a trace: another thread may bind the name anew meanwhile
+                if isinstance(seen[1], ItemsOf) and self.asking_items is not self.scope:
+                    value = seen[1].lookup()  # here more is asked of the set
             elif (value := Absent(fetch)()) is NOTHING:
                 self.captures[name, id(place)] = (name, Absent(fetch), NOTHING)
             if value is NOTHING:
