@@ -568,3 +568,5 @@ def test_b5_which_modules_are_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f(a).tolist() == [0.0, 3.0, 6.0]
     monkeypatch.undo()
     agree(f, a)
+    for more in (lambda: len(sys.modules), lambda: sys.modules.keys(), lambda: sys.modules):
+        refused(bufferize(lambda a, more=more: (a, more())), a)

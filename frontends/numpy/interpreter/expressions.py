@@ -985,7 +985,9 @@ class Expressions(Comprehensions):
             if (found := methods(base, name)) is not NotImplemented:
                 return found
         texts.check_known(self.r, base)
-        if isinstance(base, callables.LoadedModules) and name == "get":
+        if isinstance(base, callables.LoadedModules) and hasattr(dict, name):
+            if name != "get":
+                raise self.refuse(node, f"`.{name}` of sys.modules", "sys.modules.get(name), or name in sys.modules")
             return Partial(callables.get_module, (base,), {})
         if isinstance(base, Caught):
             return texts.exception_attribute(self, node, base, name)
