@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import logging
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -509,3 +510,63 @@ def test_a_call_that_raises_on_each_path_changes_what_eager_changes() -> None:
         with pytest.raises(KeyError):
             f(np.zeros(3, int), np.ones(3))
         assert SETTINGS == {"n": 1}
+
+
+MODES = {"nearest", "wrap"}
+
+
+class Options:
+    def __init__(self) -> None:
+        self.names, self.sizes = {"l1", "l2"}, {1, 2}
+
+
+OPTIONS = Options()
+
+
+def by_name(a: np.ndarray, name: str) -> np.ndarray:
+    if name not in MODES:
+        raise ValueError(name)
+    return a * (2 if name in OPTIONS.names else 3)
+
+
+def test_b5_a_set_from_outside_is_asked_what_it_holds() -> None:
+    """It is compared at each call; what depends on its order is refused."""
+    f, a = bufferize(by_name), np.arange(3.0)
+    agree(f, a, "wrap")
+    agree(f, a, "other")
+    MODES.add("other")
+    OPTIONS.names.add("wrap")
+    try:
+        assert f(a, "other").tolist() == [0.0, 3.0, 6.0] and f(a, "wrap").tolist() == [0.0, 2.0, 4.0]
+    finally:
+        MODES.remove("other")
+        OPTIONS.names.remove("wrap")
+    agree(f, a, "other")
+    agree(f, a, "wrap")
+    agree(lambda a: [a * k for k in range(4) if k in OPTIONS.sizes], a)
+    for more in (lambda: len(MODES), lambda: isinstance(MODES, set), lambda: OPTIONS.sizes | MODES):
+        f = bufferize(lambda a, more=more: (a, "wrap" in MODES, 3 in OPTIONS.sizes, more()))
+        assert " set" in refused(f, a).reason
+
+
+def loaded(a: np.ndarray) -> Any:
+    found = sys.modules.get("module_of_captures")
+    if found is not None:
+        return a * found.factor
+    try:
+        sys.modules["module_of_captures"]
+    except KeyError:
+        return a, "module_of_captures" in sys.modules, sys.modules["numpy"].sqrt(a)
+
+
+def test_b5_which_modules_are_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    f, a = bufferize(loaded), np.arange(3.0)
+    agree(f, a)
+    module = types.ModuleType("module_of_captures")
+    module.factor = 3.0  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "module_of_captures", module)
+    assert f(a).tolist() == [0.0, 3.0, 6.0]
+    monkeypatch.undo()
+    agree(f, a)
+    for more in (lambda: len(sys.modules), lambda: sys.modules.keys(), lambda: sys.modules):
+        refused(bufferize(lambda a, more=more: (a, more())), a)

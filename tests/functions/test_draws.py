@@ -11,6 +11,7 @@ import pytest
 
 import tracebuf
 from tests.support.agreement import program, same
+from tests.support.params import one_in
 from tracebuf import bufferize
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -184,7 +185,7 @@ def test_what_is_refused() -> None:
         ("rng.bit_generator", "`.bit_generator` of a Generator"), ("rng.bytes(3)", "`.bytes` of a Generator"),
         ("rng.random(out=a)", "`out` of random"), ("rng", "cannot be returned"),
         ("rng.choice(np.ones((2, 2)))", "no vector"), ("rng is other", "two random generators"),
-        ("rng.shuffle([1, 2])", "shuffle of a list"), ("np.random.SeedSequence(3)", "SeedSequence"),
+        ("rng.shuffle(((1, 2), 3))", "shuffle of a tuple"), ("np.random.SeedSequence(3)", "SeedSequence"),
         ("rng.permutation(np.ones((2, 3)).T)", "permutation of a"),
     ):  # fmt: skip
         with pytest.raises(tracebuf.UnsupportedError, match=reason):
@@ -204,3 +205,21 @@ def test_functions_without_source_draw_too() -> None:
             same(f(np.ones(n)), space["f"](np.ones(n)), 0, "result")
     finally:
         np.random.set_state(before)
+
+
+@pytest.mark.parametrize("kind", one_in(3, MAKERS))
+def test_lists_are_shuffled(kind: str) -> None:
+    f = program("""
+        def f(a, given, rng):
+            found = [(k, k + 1) for k in range(len(a)) if a[k] > 0.5]
+            same, rows = found, [a, a * 2, a + 1]
+            rng.shuffle(found)
+            rng.shuffle(rows)
+            rng.shuffle(given)
+            return same, rows[0] - rows[1], rng.random()
+    """)
+    g = bufferize(f)
+    for a in (np.linspace(0, 1, 9), np.zeros(2)):
+        mine, theirs = [1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 3.0, 5.0]
+        same(g(a, mine, MAKERS[kind]()), f(a, theirs, MAKERS[kind]()), 0, "result")
+        assert mine == theirs

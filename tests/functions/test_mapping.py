@@ -60,6 +60,13 @@ VECTORIZED(a, v)|VECTORIZED(x)|np.vectorize(step)(a.T)|np.vectorize(parts)(a)
 np.vectorize(lambda p, q: p * q + 1)(i, v)|np.vectorize(step, otypes=[np.float32])(a)|np.vectorize(step)(n)
 np.vectorize(step, otypes="d")(n)|np.vectorize(math.sin)(v)|np.vectorize(lambda p: p * 2)(i)
 np.vectorize(lambda p: p > 0)(v)
+np.vectorize(step, excluded=['y'])(v, y=1.0)|np.vectorize(step)(a, y=v)|np.vectorize(step, excluded={0})(1.0, v)
+np.vectorize(lambda c, x: c[0] + c[1] * x, excluded=["c"])(c=[1.0, x], x=v)|np.vectorize(step, cache=True)(a)
+np.vectorize(np.convolve, signature="(n),(m)->(k)")(a, v)|np.vectorize(spread, signature="(n)->()")(t)
+np.vectorize(lambda p: (p[0], p * 2), signature="(n)->(),(n)")(t)|np.vectorize(spread, signature="(n)->()")(v)
+np.vectorize(np.dot, signature="(n),(n)->()")(a, v[:2])|np.vectorize(spread, signature="(n)->()")(x)
+np.vectorize(np.dot, signature="(n),(n)->()")(a)|np.vectorize(spread, signature="(n)->()")(n[:, :0])
+np.vectorize(parts, signature="()->()")(v)
 """
 TEXTS = split(FORMS)
 
@@ -82,5 +89,18 @@ def test_on_every_rung() -> None:
 def test_what_is_refused() -> None:
     path_of_the_first_element_decides = program("def f(f):\n    return np.vectorize(step)(f)", step=step)
     refused(path_of_the_first_element_decides, VALUES["f"])
-    for text in ("np.vectorize(step, excluded=['y'])(v)", "np.frompyfunc(step, 2, 1)(v, v)"):
+    for text in ("np.vectorize(np.sum, 'd', signature='(n)->()')(v)", "np.frompyfunc(step, 2, 1)(v, v)"):
         refused(program(f"def f(v):\n    return {text}", step=step), VALUES["v"])
+
+
+def test_the_first_element_is_computed_once_where_it_is_kept() -> None:
+    def f(v):
+        calls = []
+
+        def double(x):
+            calls.append(x)
+            return x * 2.0
+
+        return np.vectorize(double, cache=True)(v), len(calls), np.vectorize(double)(v), len(calls)
+
+    agree(f, VALUES["v"])

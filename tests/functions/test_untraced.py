@@ -454,3 +454,34 @@ def test_ufuncs_of_several_results() -> None:
 
     agree(f, np.linspace(0.1, 2.0, 7), 0.3)
     agree(f, np.linspace(0.1, 2.0, 12).reshape(3, 4), np.linspace(0.1, 0.9, 4))
+
+
+def of_lapack(a: np.ndarray, b: np.ndarray) -> Any:
+    potrf, potrs = sl.get_lapack_funcs(("potrf", "potrs"), (a, b))
+    c, info = potrf(a, lower=True)
+    if info > 0:
+        raise np.linalg.LinAlgError(f"{info}-th leading minor not positive definite")
+    return potrs(c, b, lower=True)[0], sl.blas.dgemm(1.0, a, a), sl.blas.dnrm2(b) * 2
+
+
+def test_lapack_and_blas_by_name() -> None:
+    agree(of_lapack, M @ M.T + np.eye(6), M[0])
+    agree(of_lapack, -np.eye(2), np.ones(2))
+    for f, why in (
+        (lambda a: sl.blas.daxpy(a[0], a[1]), "writes to its arguments"),
+        (lambda a: sl.lapack.dsbevd(a.T)[0], "writes to its arguments"),
+        (lambda a: sl.lapack.dgetrs(*sl.lapack.dgetrf(a)[:2], a[0])[0], "integers that the run time knows"),
+        (lambda a: sl.lapack.dgesv(a, a[0], 1)[2], "an integer without a name"),
+    ):
+        assert why in refused(tracebuf.bufferize(f), M).reason
+
+
+@pytest.mark.slow
+def test_what_libraries_make_of_lapack() -> None:
+    def f(ab: np.ndarray, b: np.ndarray) -> Any:
+        return sl.cho_solve_banded((sl.cholesky_banded(ab), False), b)
+
+    agree(f, np.array([[0.0, 1, 1, 1], [4, 5, 6, 7]]), np.arange(4.0))
+    agree(lambda a: sl.eig_banded(np.asfortranarray(a[:2]), select="a"), M)
+    agree(lambda a: (sl.lapack.dsbevd(a.T, overwrite_ab=0)[0], a), M)
+    agree(lambda a: sl.schur(a, sort="lhp"), M)  # asks how much memory to work in would be best

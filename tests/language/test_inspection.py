@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -323,3 +325,32 @@ def test_arrays_of_none_are_refused_elsewhere(body: str) -> None:
     f = program(f"def f(x, y=None):\n    y = np.array(y)\n    return {body}")
     with pytest.raises(tracebuf.UnsupportedError):
         tracebuf.bufferize(f)(np.ones(2))
+
+
+def test_arguments_bound_to_a_signature() -> None:
+    namespace = {"inspect": inspect, "g": lambda x, y=2, *more, **named: None}
+    f = program(
+        """
+def f(x, z):
+    signature = inspect.signature(g)
+    kinds = [p.name for p in signature.parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    bound = signature.bind(x, 3.0, z, k=x + 1)
+    short = signature.bind(x)
+    short.apply_defaults()
+    found = {k: v for k, v in bound.arguments.items() if k not in kinds}
+    return found["x"] * found["y"], bound.args[2], bound.kwargs["k"], short.arguments["y"], list(short.arguments)
+""",
+        **namespace,
+    )
+    agree(f, np.arange(3.0), 2.0)
+    agree(program("def f(x):\n    return inspect.signature(g).bind(y=x)", **namespace), np.arange(3.0))
+
+
+def test_attributes_found_without_asking() -> None:
+    text = "def f(a, n):\n    return [inspect.getattr_static(x, 'iloc', None) is None for x in (a, n, [a], 'a')], a"
+    agree(program(text, inspect=inspect), np.arange(3.0), 1)
+
+
+def test_types_with_items() -> None:
+    text = "def f(a):\n    kind = list[int]\n    b: dict[str, float] = {}\n    return a * 2, b, kind is None"
+    agree(program(text), np.ones(3))

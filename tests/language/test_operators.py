@@ -335,3 +335,29 @@ def test_numbers_of_numpys_beside_lists(pair: str) -> None:
         agree(program(f"def f(a, x):\n    return {left} {sign} {right}"), a, 3.5)
     for sign in "+*-":
         agree(program(f"def f(a, x):\n    m = l = {items}\n    l {sign}= {number}\n    return l, m"), a, 3.5)
+
+
+class Interval:
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+    def __contains__(self, x):
+        return self.low <= x and x < self.high
+
+
+class Odd:
+    def __contains__(self, x):
+        return x % 2
+
+
+UNIT = Interval(0.0, 1.0)
+
+
+def test_in_asks_an_object() -> None:
+    def f(a, t):
+        if t in UNIT:
+            a = a + 1
+        return a * 2 if a[0] not in Interval(0, t) else a, 3 in Odd(), 2 in Odd()
+
+    for t in (0.5, 1.0, -1.0, 7.0):
+        agree(f, np.arange(3.0), t)

@@ -12,6 +12,8 @@ from numpy._core import umath
 
 SPECIAL = "scipy.special"
 """The module of SciPy's ufuncs, which is imported only where a program has one of them."""
+PRIVATE = "scipy.special._ufuncs"
+"""The module of all of them, also of those that `scipy.special` has functions around."""
 
 
 MADE = "numba"
@@ -44,7 +46,11 @@ def ufunc_named(name: str) -> np.ufunc:
     if name in _made:
         return _made[name]
     module, _, last = name.rpartition(".")
-    found: np.ufunc = getattr(import_module(module) if module == SPECIAL else umath, last if module else name)
+    if module == SPECIAL:
+        public: np.ufunc | None = getattr(import_module(module), last, None)
+        found: np.ufunc = public if public is not None else getattr(import_module(PRIVATE), last)
+        return found
+    found = getattr(umath, last if module else name)
     return found
 
 
@@ -56,9 +62,10 @@ def name_of_ufunc(ufunc: np.ufunc) -> str:
 
 
 def is_special(ufunc: np.ufunc) -> bool:
-    """Whether a ufunc is one of `scipy.special`."""
-    module = sys.modules.get(SPECIAL)
-    return module is not None and getattr(module, ufunc.__name__, None) is ufunc
+    """Whether a ufunc is one of `scipy.special`, or one that functions there call."""
+    modules = (sys.modules.get(SPECIAL), sys.modules.get(PRIVATE))
+    found = (getattr(module, ufunc.__name__, None) for module in modules)
+    return next((x for x in found if x is not None), None) is ufunc
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -84,6 +85,35 @@ class Called(Lookup):
 
     def __call__(self) -> Any:
         return self.function(*self.args, **self.named)
+
+
+class ItemsOf(Lookup):
+    """What a set holds that another look-up fetches: one frozenset while it is the same."""
+
+    __slots__ = ("lookup", "seen")
+
+    def __init__(self, lookup: Callable[[], Any]) -> None:
+        self.lookup = lookup
+        self.seen: frozenset[Any] | None = None
+
+    def __call__(self) -> Any:
+        found = self.lookup()
+        now = frozenset(found) if type(found) is set else found
+        if self.seen is None:
+            self.seen = now
+        return self.seen if type(now) is frozenset and now == self.seen else now
+
+
+class Loaded(Lookup):
+    """A module that is imported by now, NOTHING where none has that name."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self) -> Any:
+        return sys.modules.get(self.name, NOTHING)
 
 
 class Absent(Lookup):

@@ -9,17 +9,20 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import inspect
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib._function_base_impl import _parse_gufunc_signature  # type: ignore[attr-defined]
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
-from tracebuf.frontends.numpy.call.lookups import Attribute, Called
+from tracebuf.frontends.numpy.call.lookups import NOTHING, Attribute, Called, Loaded
 from tracebuf.frontends.numpy.functions import table
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
@@ -31,8 +34,10 @@ from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, U
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
-from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as, call_handler, check_number
+from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, check_number
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frozen import frozen
 from tracebuf.location import Location
 
 TREE = {special: name for name, special in SPECIAL.items()} | {"inv": "Invert"}
@@ -64,6 +69,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if isinstance(function, np.vectorize):
         made = function.pyfunc, function.otypes, None, function.excluded, function.cache, function.signature
         return i.call(node, elementwise_function(*made), args, kwargs)
+    if function is inspect.Signature.bind:
+        return bound_arguments(i, args[0], args[1:], kwargs)
     if function is np.nditer:
         return i.call(node, NdIter, args, kwargs)
     if function is np.vectorize:
@@ -103,10 +110,13 @@ def elementwise_function(
     pyfunc: Any, otypes: Any = None, doc: Any = None, excluded: Any = None, cache: bool = False, signature: Any = None
 ) -> Partial:
     """np.vectorize(pyfunc): a function that is applied to each element."""
-    if excluded or cache or signature:
-        reason = "np.vectorize with excluded=, cache= or signature="
-        raise UnsupportedError(reason, instead="leave them out, or loop over the elements")
-    return Partial(vectorized, (pyfunc, otypes), {})
+    cores = None if signature is None else ask(_parse_gufunc_signature, signature)
+    if cores is not None and otypes is not None:
+        raise UnsupportedError("np.vectorize with otypes= and signature=", instead="leave out otypes=")
+    known = () if excluded is None else tuple(excluded)
+    if is_traced(pyfunc) or any(map(is_traced, known)):
+        raise UnsupportedError("np.vectorize of no function", instead=refusals.call("numpy.vectorize"))
+    return Partial(vectorized, (pyfunc, otypes, bool(cache), known, cores), {})
 
 
 def operation(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any]) -> Any:
@@ -200,6 +210,57 @@ def has_attribute(i: Evaluator, node: ast.AST, x: Any, name: str) -> bool:
     return True
 
 
+@frozen(eq=False)
+class LoadedModules:
+    """sys.modules, of which is asked whether there is a module, and which."""
+
+
+MODULES = LoadedModules()
+
+
+def module_named(i: Evaluator, node: ast.AST, name: Any) -> Any:
+    """The module of that name, NOTHING where none is imported; guarded."""
+    if not isinstance(name, str):
+        raise i.refuse(node, "the name of a module that is only known at run time", "write the name")
+    fetch = Loaded(name)
+    return i.capture(f"sys.modules[{name!r}]", fetch, fetch(), sys)
+
+
+def get_module(of: LoadedModules, key: Any, default: Any = None) -> Any:
+    """sys.modules.get(name), as it is traced."""
+
+
+def module_or(i: Evaluator, node: ast.AST, of: LoadedModules, key: Any, default: Any = None) -> Any:
+    """sys.modules.get(name, default)."""
+    found = module_named(i, node, key)
+    return default if found is NOTHING else found
+
+
+def module_or_raise(i: Evaluator, node: ast.AST, key: Any) -> Any:
+    """sys.modules[name]."""
+    found = module_named(i, node, key)
+    if found is NOTHING:
+        raise Raises(KeyError(key))
+    return found
+
+
+NOWHERE = object()
+
+
+def get_attribute_unasked(i: Evaluator, node: ast.AST, obj: Any, attr: Any, default: Any = NOWHERE) -> Any:
+    """inspect.getattr_static(x, name, default) of an array, number, list, tuple or dict: what its class holds."""
+    if is_traced(obj):
+        like: Any = np.empty(0) if isinstance(obj, ArrayRef) else stand_in(obj)
+    elif type(obj) in (list, tuple, dict, str, type(None)):
+        like = type(obj)()
+    else:
+        raise i.refuse(node, f"inspect.getattr_static of a {refusals.name_of(obj)}", "getattr(x, name)")
+    found = ask(inspect.getattr_static, like, attr, NOWHERE)
+    if found is NOWHERE and default is not NOWHERE:
+        return default
+    return ask(inspect.getattr_static, like, attr) if found is NOWHERE else found
+
+
 def is_callable(i: Evaluator, node: ast.AST, x: Any) -> bool:
     """callable(x)."""
     return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, (NestedFunction, Method, Partial)) or callable(x))
@@ -279,6 +340,16 @@ def called_once(i: Evaluator, node: ast.AST, memo: Any, most: Any, f: Any, *key:
     return i.call_function(prelude.cached, [memo, most, f, *key], {})
 
 
+def bound_arguments(i: Evaluator, of: inspect.Signature, args: Sequence[Any], kwargs: dict[str, Any]) -> Record:
+    """signature.bind(...): an object whose class is traced."""
+    arguments = bind(of, args, kwargs).arguments
+    made = Record(inspect.BoundArguments)
+    made.fields["arguments"] = i.own({name: i.own(x) if type(x) is dict else x for name, x in arguments.items()})
+    made.fields["_signature"] = of
+    i.r.heap.own(made, i.r)
+    return made
+
+
 def from_cache(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a function of functools.lru_cache from outside. Of known arguments it is made at each call, as values
     from outside are fetched, for what it gives is kept there; of others it is traced, if it makes numbers only."""
@@ -326,7 +397,8 @@ def stays(x: Any) -> bool:
 
 
 HANDLERS: dict[Any, Callable[..., Any]] = {
-    getattr: get_attribute, hasattr: has_attribute, callable: is_callable, copy.copy: copied, pow: power_of,
+    get_module: module_or, getattr: get_attribute, inspect.getattr_static: get_attribute_unasked,
+    hasattr: has_attribute, callable: is_callable, copy.copy: copied, pow: power_of,
     copy.deepcopy: lambda i, node, x, memo=None: deeply_copied(i, node, x, memo),
     functools.lru_cache: cache_of, cache_of_function: with_cache, prelude.cached: called_once,
     functools.cache: lambda i, node, user_function, /: with_cache(i, node, None, user_function),

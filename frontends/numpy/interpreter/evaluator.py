@@ -134,6 +134,7 @@ class Evaluator(ABC):
     recursion_plans: dict[Any, Any]
     """What is known of such functions, by their code and the kinds of their arguments."""
     picking: list[Picks]
+    asking_items: Any
     """Of the loops being traced that pick items from lists, what they pick."""
     walking: list[Any]
     """Of the loops being traced, the dicts by run-time keys that they go through, or None."""
@@ -164,6 +165,10 @@ class Evaluator(ABC):
     @abstractmethod
     def is_fixed_here(self) -> bool:
         """Whether the function being interpreted belongs to this package, NumPy or SciPy."""
+
+    @abstractmethod
+    def asks_items(self, x: Any) -> bool:
+        """Whether of a set from outside nothing is asked but whether it holds something."""
 
     # -- places and refusals
     @abstractmethod

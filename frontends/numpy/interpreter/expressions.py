@@ -6,6 +6,7 @@ import ast
 import inspect
 import math
 import operator
+import sys
 import threading
 import types
 from collections import defaultdict, deque, namedtuple
@@ -103,7 +104,7 @@ from tracebuf.frontends.numpy.record.callees import (
 )
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import negation
-from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, moved_to, python_of
+from tracebuf.frontends.numpy.record.growing import Form, is_growing, is_inner, is_keyed, is_list, moved_to, python_of
 from tracebuf.frontends.numpy.record.heap import (
     DictView,
     GroupRef,
@@ -158,6 +159,8 @@ MOST_LISTED = 64
 """The most elements of an array of two axes whose `tolist` has lists of a known length."""
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
+GENERIC = ("builtins", "collections", "collections.abc", "numpy", "typing")
+"""Modules of classes that have items for checkers of types, as `list[int]` is."""
 LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator, Text)
 """What a list may be made of in a loop."""
 METHOD_NAMES: dict[type, str] = {}
@@ -483,13 +486,24 @@ class Expressions(Comprehensions):
 
     def expr_Compare(self, node: ast.Compare, env: Env) -> Any:
         if len(node.ops) == 1:
-            (op,), a, b = node.ops, self.any_expr(node.left, env), self.any_expr(node.comparators[0], env)
+            (op,), a = node.ops, self.any_expr(node.left, env)
+            b = self.asked_for_items(op, node.comparators[0], env)
             whole = isinstance(op, (ast.In, ast.NotIn)) and takes_texts(b) and is_text(a)
             if whole or isinstance(op, (ast.Is, ast.IsNot)):
                 return self.compare_one(node, op, a, b)
             return self.by_type(node, (a, b), env, lambda a, b: self.compare_one(node, op, a, b))
         left = self.any_expr(node.left, env)
         return self.chain(node, left, list(zip(node.ops, node.comparators)), env)
+
+    def asked_for_items(self, op: ast.cmpop, node: ast.expr, env: Env) -> Any:
+        """The right operand of a comparison. `x in NAME` asks a set from outside for nothing but what it holds."""
+        if not isinstance(op, (ast.In, ast.NotIn)) or not isinstance(node, (ast.Name, ast.Attribute)):
+            return self.any_expr(node, env)
+        self.asking_items = self.scope
+        try:
+            return self.any_expr(node, env)
+        finally:
+            self.asking_items = None
 
     def chain(self, node: ast.Compare, left: Any, rest: list[tuple[ast.cmpop, ast.expr]], env: Env) -> Any:
         """a < b < c: evaluates the later operands only where the earlier comparison holds."""
@@ -592,6 +606,11 @@ class Expressions(Comprehensions):
         texts.check_known(self.r, *self.flat([x, items]))
         if isinstance(items, (set, frozenset)) and holds_traced(x):
             return dicts.in_set(self, node, items, x)
+        if isinstance(items, callables.LoadedModules):
+            return callables.module_named(self, node, x) is not NOTHING
+        if isinstance(items, Record) and items.kind is not dict and not records.lacks(self, items.kind, "__contains__"):
+            method = records.special(self, node, items, "__contains__", "is not iterable")
+            return self.truth(node, self.call(node, method, [x], {}))
         plain = isinstance(items, (tuple, list, set, frozenset)) and all(is_known_number(i) for i in items)
         nested = isinstance(items, (tuple, list)) and isinstance(x, (tuple, list, dict))
         if isinstance(items, ArrayRef):
@@ -863,6 +882,10 @@ class Expressions(Comprehensions):
             raise self.refuse(node, "an array from outside the function", "pass it as an argument")
         if base is None or type(base) is object or isinstance(base, (int, float, complex)):
             ask(operator.getitem, base, index)
+        if isinstance(base, callables.LoadedModules):
+            return callables.module_or_raise(self, node, index)
+        if isinstance(base, type) and base.__module__ in GENERIC and not any(map(is_traced, self.flat([index]))):
+            return ask(operator.getitem, base, index)  # a type for checkers
         if isinstance(base, (tuple, list, str)):
             self.note_growth(base)
             reason = f"the index of a {type(base).__name__} is only known at run time"
@@ -962,6 +985,10 @@ class Expressions(Comprehensions):
             if (found := methods(base, name)) is not NotImplemented:
                 return found
         texts.check_known(self.r, base)
+        if isinstance(base, callables.LoadedModules) and hasattr(dict, name):
+            if name != "get":
+                raise self.refuse(node, f"`.{name}` of sys.modules", "sys.modules.get(name), or name in sys.modules")
+            return Partial(callables.get_module, (base,), {})
         if isinstance(base, Caught):
             return texts.exception_attribute(self, node, base, name)
         found = dicts.method(base, name)
@@ -1011,6 +1038,8 @@ class Expressions(Comprehensions):
 
     def held_attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         """What an object that is not the tracer's holds under a name."""
+        if base is sys and name == "modules":
+            return callables.MODULES
         try:
             there = type(base) is types.ModuleType and name in vars(base)
             value = vars(base)[name] if there else ask(getattr, base, name)
@@ -1172,6 +1201,10 @@ class Expressions(Comprehensions):
                 if (found := labels.call(self, node, function, args, kwargs)) is not NotImplemented:
                     return found
         if (draw := draws.draw_of(function)) is not None:
+            if draw.name == "shuffle" and len(args) == 1 and not kwargs and is_list(args[0]):
+                order = self.call(node, np.arange, [self.call(node, len, args, {})], {})
+                draws.call(self.r, draw, [order], {})  # which draws what a list's shuffle does
+                return self.call_function(prelude.shuffled, [args[0], order], {})
             drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
             return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)
         if (drawn := twister.call(self.r, self.call_function, function, args, kwargs)) is not NotImplemented:
@@ -1311,7 +1344,7 @@ class Expressions(Comprehensions):
         if (formula := table.formula_of(function)) is not None:
             named, wanted = static_flags(self.r, kwargs), formula
             return table.by_numpy(function, self.r, args, kwargs, lambda: self.call_function(wanted, args, named))
-        leaves = untraced.takes(function) and not self.is_in_library()
+        leaves = untraced.takes(function) and (untraced.is_lapacks(function) or not self.is_in_library())
         if leaves and (function in self.r.growth.untraced or not isinstance(function, types.FunctionType)):
             return self.call_as_it_is(node, function, args, kwargs)
         try:

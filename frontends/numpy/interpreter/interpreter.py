@@ -20,7 +20,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
-from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName
+from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName, ItemsOf
 from tracebuf.frontends.numpy.functions.formulas import is_formula
 from tracebuf.frontends.numpy.functions.formulas.as_written import WRITTEN
 from tracebuf.frontends.numpy.interpreter import records, recursion, talk
@@ -99,6 +99,8 @@ class Interpreter(Statements):
         self.plans: dict[tuple[Any, ...], LoopPlan] = {}
         self.pools: dict[Any, Any] = {}
         self.picking: list[Picks] = []
+        self.asking_items: Scope | None = None
+        """Where a name or attribute is looked up as the right operand of `in`."""
         self.walking: list[Any] = []
         self.sets: ByIdentity[Any, Location] = ByIdentity()
         self.returned_at = recorder.loc
@@ -176,6 +178,8 @@ class Interpreter(Statements):
             fetch = FreeName(cells, names, name)
             if (seen := self.captures.get((name, id(place)))) is not None:
                 value = seen[2]  # one value in all of a trace: another thread may bind the name anew meanwhile
+                if isinstance(seen[1], ItemsOf) and self.asking_items is not self.scope:
+                    value = seen[1].lookup()  # here more is asked of the set
             elif (value := Absent(fetch)()) is NOTHING:
                 self.captures[name, id(place)] = (name, Absent(fetch), NOTHING)
             if value is NOTHING:
@@ -192,10 +196,18 @@ class Interpreter(Statements):
     def capture(self, name: str, fetch: Callable[[], Any], value: Any, place: object) -> Any:
         """A value from outside: arrays are hidden arguments; scalars, functions, modules and tuples are guarded by
         identity; lists and dicts of arrays are hidden arguments too, other mutable ones are refused (rule B5)."""
+        if self.asks_items(value):
+            fetch = ItemsOf(fetch)
+            value = fetch()
         seen = outside(name, (name, id(place)), fetch, value, self.hidden, self.r.loc)
         if not isinstance(value, np.ndarray) and self.r.heap.number(seen) is None:  # those are fetched anew
             self.captures.setdefault((name, id(place)), (name, fetch, value))
         return seen
+
+    def asks_items(self, x: Any) -> bool:
+        """Whether of a set from outside nothing is asked but whether it holds something."""
+        asking = self.asking_items is not None and self.asking_items is self.scope
+        return asking and type(x) is set and all(type(item) in (str, int) for item in x)
 
     def call_nested(self, function: NestedFunction, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Calls a function defined inside a traced one."""

@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.call.conditions import same_capture
 from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.host_call import host_call
-from tracebuf.frontends.numpy.call.lookups import Attribute, OfClass
+from tracebuf.frontends.numpy.call.lookups import Attribute, ItemsOf, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas import twister
 from tracebuf.frontends.numpy.interpreter import dicts
@@ -239,6 +239,10 @@ def original(i: Evaluator, base: Record, name: str, found: Any) -> Any:
     hidden = base.path.attribute(name) if data else base.path.own(name)
     if hidden.place not in i.hidden:
         value = getattr(base.actual, name, ABSENT) if data else vars(base.actual).get(name, ABSENT)
+        if hidden.root is None and i.asks_items(value):
+            fetch = ItemsOf(hidden.fetch)
+            i.captures.setdefault((name, id(base.actual)), (hidden.label, fetch, fetch()))
+            return fetch()
         if not is_text_array(value):
             check_items(hidden.label, value, i.r.loc)
         raise NewCapture(hidden, further_captures(i, base, name))
@@ -979,6 +983,10 @@ def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: 
     """`base.name` of an object that is guarded by its identity; `value` is what it is now."""
     if isinstance(base, inspect.Signature) and name == "parameters":
         return dict(value)  # which nothing changes
+    if isinstance(base, inspect.Signature) and name == "bind":
+        return Partial(inspect.Signature.bind, (base,), {})
+    if type(base) is inspect.Parameter and stays_in_trace(value):
+        return value
     if isinstance(base, (re.Pattern, re.Match)) or table.is_info(type(base)):  # which nothing changes
         return value
     if is_callback(base) and name == "ctypes":
@@ -989,6 +997,12 @@ def foreign_attribute(i: Evaluator, node: ast.AST, base: Any, name: str, value: 
         return i.capture(name, Attribute(base, name), value, base)
     reason = f"`.{name}` of an object ({type(base).__name__}) from outside may change between calls"
     raise i.refuse(node, reason, refusals.of_object(type(base)))
+
+
+def stays_in_trace(x: Any) -> bool:
+    """Whether what a parameter has, its default say, is a value that nothing changes."""
+    plain = (str, int, float, complex, type(None), types.FunctionType, type, inspect._ParameterKind)
+    return isinstance(x, plain) or (type(x) is tuple and all(map(stays_in_trace, x)))
 
 
 def has_fields(x: Any) -> bool:

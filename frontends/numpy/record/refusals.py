@@ -67,7 +67,7 @@ _NAMES = {
     "Progress": "progress bar", "TextItem": "text out of an array", "Generator": "generator", "Bits": "PCG64",
     "Untold": "text or object in the result of a library's function", "SetOfOne": "set",
     "Callback": "function", "GroupRef": "list", "Groups": "defaultdict", "RandomMade": "Random",
-    "NoneArray": "numpy.ndarray of None",
+    "NoneArray": "numpy.ndarray of None", "LoadedModules": "dict",
     "Method": "method", "ContainerMethod": "method", "BoundMethod": "method", "DictView": "view of a dict",
     "Cond": "value of different types, depending on the path",
 }  # fmt: skip

@@ -732,3 +732,10 @@ def enumerated(iterable: Any, start: Any = 0) -> Any:
     for x in iterable:
         yield n, x
         n += 1
+
+
+def shuffled(x: list[Any], order: np.ndarray) -> None:
+    """Puts the items of a list in the order of a shuffled arange."""
+    before = list(x)
+    for k in range(len(before)):
+        x[k] = before[order[k]]

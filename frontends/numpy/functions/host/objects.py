@@ -1,6 +1,6 @@
 """Objects of SciPy's from outside, which are guarded by their identity: methods of distributions (densities,
-distribution functions, moments), also with parameters that the function gives them, `norm(loc, scale)`, and calls of
-interpolants of one variable, as host calls.
+distribution functions, moments), also with parameters that the function gives them, `norm(loc, scale)`, also of several
+variables, `multivariate_normal(mean, cov)`, and calls of interpolants of one variable, as host calls.
 
 Source: `scipy.stats._distn_infrastructure`, `scipy.interpolate`.
 """
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.call.arguments import defers
+from tracebuf.frontends.numpy.functions.host import untraced
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims, like
 from tracebuf.frontends.numpy.functions.host.sparse import Transposed, is_of_scipy
 from tracebuf.frontends.numpy.numbers.scalars import concrete
@@ -54,6 +55,7 @@ def may_change(kind: type) -> bool:
 
 MODULE = "scipy.stats._distn_infrastructure"
 CLASSES = ("rv_continuous", "rv_discrete", "rv_continuous_frozen", "rv_discrete_frozen")
+OF_MANY = ("multi_rv_generic", "multi_rv_frozen")
 METHODS = frozenset((
     "pdf", "logpdf", "pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf", "mean", "median", "var", "std",
     "entropy",
@@ -71,6 +73,22 @@ class DistributionMethod:
     parameters: int = 0
 
 
+@frozen(eq=False)
+class ManyMethod:
+    """A method of a distribution of several variables, as `multivariate_normal.pdf` is, or one that draws. Of one that
+    the function has made, `norm(loc, scale).rvs`, the first `parameters` positional arguments are those of that."""
+
+    of: Any
+    name: str
+    parameters: int | None = None
+
+
+def is_of_many(x: Any) -> bool:
+    """Whether a value is a distribution of SciPy's of several variables, which draws from NumPy's generator or none."""
+    kind = type(x)
+    return is_of_scipy(kind, "scipy.stats.") and any(c.__name__ in OF_MANY for c in kind.__mro__)
+
+
 def is_distribution(x: Any) -> bool:
     """Whether a value is a distribution of SciPy's."""
     kind = type(x)
@@ -81,6 +99,10 @@ def is_distribution(x: Any) -> bool:
 
 def method(x: Any, name: str) -> Any:
     """`x.name`, a method of a distribution; NotImplemented for all else."""
+    if name == "rvs" and isinstance(x, Partial) and is_distribution(x.func):
+        return Partial(ManyMethod(x.func, name, len(x.args)), x.args, x.keywords)
+    if (name in (*METHODS, "cov", "rvs") and is_of_many(x)) or (name == "rvs" and is_distribution(x)):
+        return ManyMethod(x, name) if callable(ask(getattr, x, name, None)) else NotImplemented
     if name not in METHODS:
         return NotImplemented
     if isinstance(x, Partial) and is_distribution(x.func):
@@ -138,6 +160,14 @@ def interpolated(r: Recorder, interpolant: Any, x: Any) -> Any:
 
 def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a distribution, of its method or of an interpolant; NotImplemented for others."""
+    if isinstance(function, ManyMethod):
+        name = f"{untraced.public_name(type(function.of))}.{function.name}"
+        if function.parameters is not None:
+            kwargs = {**kwargs, **dict(zip(("size", "random_state"), args[function.parameters :]))}
+            args = args[: function.parameters]
+        return untraced.call(r, getattr(function.of, function.name), args, kwargs, name)
+    if is_of_many(function):
+        return untraced.call(r, function, args, kwargs, keeps="all")
     if is_distribution(function) and hasattr(function, "rvs") and not hasattr(function, "dist"):
         ask(function, *map(concrete, args), **{k: concrete(x) for k, x in kwargs.items()})  # raises what SciPy raises
         return Partial(function, tuple(args), kwargs)
@@ -149,4 +179,5 @@ def call(r: Recorder, function: Any, args: Sequence[Any], kwargs: dict[str, Any]
     if any(ask(np.ndim, x) for x in held):
         raise r.refuse("a distribution whose parameters are arrays", "pass them: norm.pdf(x, loc, scale)")
     args = [*args[function.parameters :], *args[: function.parameters]]
-    return EVALUATE(r, function.of, function.name, (*args, *kwargs.values()), tuple(kwargs))
+    given = map(untraced.sure, (*args, *kwargs.values()))  # what it gives is NumPy's for each
+    return EVALUATE(r, function.of, function.name, tuple(given), tuple(kwargs))

@@ -46,9 +46,12 @@ from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
+from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
     NUMBERS,
+    UNSURE_TYPES,
     ArrayRef,
+    NpScalar,
     PyBool,
     PyComplex,
     PyFloat,
@@ -99,10 +102,15 @@ UNCHECKED = ("scipy.interpolate._fitpack", "scipy.interpolate._dfitpack", "scipy
 CHECKED = frozenset({("scipy.optimize._lsap", "linear_sum_assignment")})
 """Functions in C that check what they are given."""
 
+FORTRAN = ("scipy.linalg._flapack", "scipy.linalg._fblas")
+"""Modules that f2py made of LAPACK and BLAS."""
+
 
 def takes(function: Any) -> bool:
     """Whether a function is one of a library's that may be called as it is: written in Python, mostly."""
     module = getattr(function, "__module__", None)
+    if is_lapacks(function):
+        return True
     if isinstance(function, types.BuiltinFunctionType):
         return (module, function.__name__) in CHECKED
     if isinstance(function, np.ufunc):
@@ -114,6 +122,19 @@ def takes(function: Any) -> bool:
         return False
     plain = not function.__name__.startswith(OTHER_SUBJECTS) and not module.startswith(UNCHECKED)
     return plain and NOT_COMPUTING.isdisjoint(packages)
+
+
+def is_lapacks(function: Any) -> bool:
+    """Whether a function is one of LAPACK's or BLAS's as SciPy has them: f2py's code checks what it is given."""
+    if type(function).__name__ != "fortran":
+        return False
+    name = str(getattr(function, "__name__", "")).rpartition(" ")[2]
+    return any(getattr(sys.modules.get(module), name, None) is function for module in FORTRAN)
+
+
+def is_whole(x: Any) -> bool:
+    """Whether an argument is of integers: pivots and bounds, which LAPACK believes."""
+    return isinstance(x, PyInt) or (isinstance(x, (ArrayRef, NpScalar)) and x.dtype.kind in "iub")
 
 
 @cache
@@ -145,11 +166,19 @@ def call(
     gives cannot be told."""
     name = name or public_name(function)
     named = {k: x for k, x in kwargs.items() if not k.startswith("overwrite_")}
-    for x in (*args, *named.values()):
+    if is_lapacks(function):  # some do so where it is left out
+        named = {k: x if k in named else 0 for k, x in kwargs.items()}
+    for key, x in [*((None, x) for x in args), *named.items()]:
         check_argument(r, x, name)
+        if is_lapacks(function) and key != "lwork" and is_whole(x):
+            raise r.refuse(f"integers that the run time knows as an argument of {name}", "call it outside")
+        if is_lapacks(function) and key is None and isinstance(x, int):
+            raise r.refuse(f"an integer without a name as an argument of {name}", "say which: lower=1")
     for parameter in ("out", "output"):
         if not isinstance(named.get(parameter), (str, types.NoneType)):
             raise r.refuse(f"`{parameter}=` of {name}", "assign the result: x[...] = ...")
+    if any(map(is_unsure, (*args, *named.values()))) and keeps != "all":
+        return of_either_origin(r, function, args, named, name, keeps)
     given = [static(r, x, f"a bool as an argument of {name}") if isinstance(x, PyBool) else x
              for x in (*args, *named.values())]  # fmt: skip
     probes = probe(r, function, given, tuple(named), name, keeps)
@@ -181,9 +210,39 @@ def call(
     return result
 
 
+def is_unsure(x: Any) -> bool:
+    """Whether a number is a float, or NumPy's of the same value, by the path."""
+    if not isinstance(x, NpScalar) or x.python is None:
+        return False
+    return x.dtype == np.float64 and UNSURE_TYPES[x.python.kind] == (float,)
+
+
+def sure(x: Any, as_python: bool = False) -> Any:
+    """A number that is unsure as Python's, or as NumPy's."""
+    if not is_unsure(x):
+        return x
+    return PyFloat(x.value) if as_python else NpScalar(x.value, x.element)
+
+
+def of_either_origin(
+    r: Recorder, function: Any, args: Sequence[Any], named: Mapping[str, Any], name: str, keeps: Keeps
+) -> Any:
+    """A call of numbers that are Python's or NumPy's by the path: of NumPy's, where what it gives is of the same types
+    for both."""
+    either = [[sure(x, python) for x in (*args, *named.values())] for python in (False, True)]
+    forms = [probe(r, function, given, tuple(named), name, keeps)[0].form for given in either]
+    if forms[0] != forms[1]:
+        check_origin(r, *args, *named.values())
+    return call(r, function, either[0][: len(args)], dict(zip(named, either[0][len(args) :])), name, keeps)
+
+
 def public_name(function: Any) -> str:
     if isinstance(function, np.ufunc):
         return name_of_ufunc(function)
+    if is_lapacks(function):
+        return f"scipy.linalg.{function.__name__.rpartition(' ')[2]}"
+    if not hasattr(function, "__name__"):  # an object that is called
+        function = type(function)
     module = ".".join(part for part in function.__module__.split(".") if part[:1] != "_")
     return f"{module}.{function.__name__}"
 
@@ -317,9 +376,13 @@ def probed(
 ) -> Probe:  # fmt: skip
     """What the function gives for stand-ins whose sizes are at least `least`."""
     stand_ins = StandIns(r, given, how, least)
-    arguments = [ask(stand_ins.of, x) for x in given]
-    before = contents([arguments, stand_ins.arrays], True)
+    with nothing_said():  # methods are called again for the objects among them
+        arguments = [ask(stand_ins.of, x) for x in given]
     positional = len(arguments) - len(names)
+    for k, (x, named) in enumerate(zip(given[positional:], names), positional):
+        if is_lapacks(function) and named == "lwork" and isinstance(x, Scalar):  # any that is large enough
+            arguments[k] = 1000 * max([1, *(n for array in stand_ins.arrays for n in array.shape)])
+    before = contents([arguments, stand_ins.arrays], True)
     begin = perf_counter()
     with nothing_said(), keeping():
         result = ask(given_to, function, arguments[:positional], dict(zip(names, arguments[positional:])))
