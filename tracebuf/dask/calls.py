@@ -19,7 +19,7 @@ import numpy as np
 from tracebuf.dask.files import Mapped, file_of, in_parts
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten, dtype_of
-from tracebuf.dask.grid import Grid, needs_of
+from tracebuf.dask.grid import Begins, Grid, Needs, needs_of
 from tracebuf.dask.memory import chunk_bytes, small_sizes
 from tracebuf.dask.program import Program, guards_hold, program_of, with_constants
 from tracebuf.dask.rewrites.carried import carried_apart
@@ -115,6 +115,8 @@ class Distributed:
         self.f, self.steps, self.resource = f, steps, resource
         self.claimed = 0
         self.stages: list[Stage] = []
+        self.needs: list[tuple[Begins, Needs]] = []
+        """Of each stage, or an iteration of it: where its inputs begin, and what that needs."""
         self.grids: dict[Sym, Grid] = {}
         self.reasons: dict[Sym, Uncut] = {}
         self.arrays: dict[int, Any] = {}
@@ -254,10 +256,12 @@ class Distributed:
             try:
                 stages = stages_of(self.program, cut)
                 grids = {s: Grid(self.env[s], (*sorted(ends[s]), self.env[s])) for s in cut}
-                begins: Any = {}
+                begins: Begins = {}
+                self.needs = []
                 low, high = dict.fromkeys(cut, 0), dict.fromkeys(cut, 0)
                 for stage in stages:
                     needs = needs_of(self.program, stage, cut, begins, 1 if stage.loop is not None else None)
+                    self.needs.append((dict(begins), needs))
                     begins.update(needs.begins)
                     for s, h in needs.halos.items():
                         low[s], high[s] = max(low[s], h.low), max(high[s], h.high)
@@ -355,9 +359,9 @@ class Distributed:
             self.warn_of_fusion()
             local = {**self.env, **{s: max(b - a for a, b in g.chunks) for s, g in grids.items()}}
             self.claimed = max(chunk_bytes(self.program, s, local, cut) for s in stages)
-        steps = {s.loop: self.steps_of(s, grids) for s in stages if s.loop is not None}
-        for stage in stages:
-            graph.stage(stage, steps)
+        steps = {s.loop: self.steps_of(one, grids, s) for s, (_, one) in zip(stages, self.needs) if s.loop is not None}
+        for stage, (begins, needs) in zip(stages, self.needs, strict=True):
+            graph.stage(stage, steps, needs if stage.loop is None and begins == graph.begins else None)
         made: dict[Value, Any] = {}
 
         def array(v: Value) -> Any:
@@ -405,12 +409,10 @@ class Distributed:
         walk(self.program.traced.plan)
         return found
 
-    def steps_of(self, stage: Stage, grids: Mapping[Sym, Grid]) -> int:
+    def steps_of(self, one: Needs, grids: Mapping[Sym, Grid], stage: Stage) -> int:
         """How many iterations of a loop are run between exchanges."""
         from tracebuf.dask.model import best_steps
 
-        assert stage.loop is not None
-        one = needs_of(self.program, stage, frozenset(grids), {}, 1)
         least = {s: min(b - a for a, b in grids[s].chunks) for s in grids}
         most = min([(least[s] - 4) // max(h.low + h.high, 1) for s, h in one.halos.items() if h.low + h.high] or [1])
         if self.steps is not None:

@@ -113,10 +113,11 @@ class Graph:
         return [s if (s := symbol_of(n)) in self.cut else None for n in shape_of(v)]
 
     # -- stages
-    def stage(self, stage: Stage, steps: Mapping[Any, int]) -> None:
-        """Adds the tasks of a stage. `steps`: how many iterations of a loop are run between exchanges."""
+    def stage(self, stage: Stage, steps: Mapping[Any, int], needs: Needs | None = None) -> None:
+        """Adds the tasks of a stage. `steps`: how many iterations of a loop are run between exchanges; `needs`: what it
+        needs, where that is known."""
         if stage.loop is None:
-            self.once(stage, needs_of(self.program, stage, self.cut, self.begins), ())
+            self.once(stage, needs or needs_of(self.program, stage, self.cut, self.begins), ())
             return
         loop = stage.loop
         first, last, step = (self.number(self.program.flow.size(v)) for v in loop.operands[:3])
