@@ -17,7 +17,7 @@ from tracebuf.dask.grid import Begins, Grid, Halo, Needs, needs_of
 from tracebuf.dask.program import Program
 from tracebuf.dask.split import Builder, Stage, Text, delta_of, symbol_of
 from tracebuf.dask.tiles import plan_of, tiling_of
-from tracebuf.errors import TracebufError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
@@ -361,6 +361,12 @@ class Graph:
         whether that is all of the block. `whole`: all of the axis is one."""
         s = symbol_of(size)
         if s not in self.cut or s is None:
+            if not symbols(size) <= self.env.keys():
+                raise UnsupportedError(
+                    f"an array of {size} places, which is known only where it is computed, in a later step of several",
+                    instead="make what comes before it, or it, a function of its own",
+                    location=v.defining_op.loc if v.defining_op is not None else self.program.func.loc,
+                )
             n = evaluate(size, self.env)
             return [(0, (0, n), (0, n), True)]
         grid, delta = self.grids[s], delta_of(size)

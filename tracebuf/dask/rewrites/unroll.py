@@ -22,16 +22,18 @@ MOST = 200
 """How many iterations are written out."""
 
 
-def unrolled(program: Program, env: Mapping[Sym, int], cut: frozenset[Sym]) -> Program | None:
+def unrolled(
+    program: Program, env: Mapping[Sym, int], cut: frozenset[Sym], few: int | None = None
+) -> Program | None:
     """The program without loops that reduce along axes that are cut; None where there are none that can be written
-    out."""
+    out. `few`: of each only so many iterations, which show what can be cut."""
     found = False
     block = program.func.block
     for op in list(block.ops):
         if not isinstance(op, scf.For) or not folds(op, cut) or walks(op, program, cut):
             continue
         if (places := iterations(op, program, env)) is not None:
-            write_out(op, places)
+            write_out(op, places[:few])
             found = True
     return replace(program) if found else None
 
