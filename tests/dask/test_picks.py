@@ -55,6 +55,15 @@ def probed(x):
     return heard
 
 
+def probed_along(x):
+    heard = np.zeros(4)
+    for t in range(4):
+        heard[t] = x[9 * t + 2]
+        x[1:-1] += 0.2 * (x[2:] - 2 * x[1:-1] + x[:-2])
+        x[3 * t] += 1
+    return heard
+
+
 def by_its_step(x):
     t = np.linspace(0, 1, len(x))
     dt = t[1] - t[0]
@@ -111,7 +120,7 @@ FUNCTIONS = {
     f.__name__: f
     for f in (
         periodic_ghosts, periodic_rows, periodic_by_hand, probed, by_its_step, less_first_row, without_trend, few,
-        wrapped, tapered, absorbed, whole_numbers,
+        wrapped, tapered, absorbed, whole_numbers, probed_along,
     )
 }  # fmt: skip
 

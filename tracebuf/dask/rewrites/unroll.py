@@ -20,6 +20,8 @@ from tracebuf.ops.scalars import arith
 
 MOST = 200
 """How many iterations are written out."""
+FEW_PLACES = 16
+"""How many places of an axis that is cut a loop goes over at most that is written out."""
 
 
 def unrolled(
@@ -47,10 +49,13 @@ def folds(op: scf.For, cut: frozenset[Sym]) -> bool:
 
 
 def walks(op: scf.For, program: Program, cut: frozenset[Sym]) -> bool:
-    """Whether a loop goes along an axis that is cut, or is as long as an array."""
+    """Whether a loop goes along an axis that is cut, not over a few places of it, or is as long as an array."""
     sizes = [program.flow.given(v) for v in op.operands[:3]]
     if any(d is None or any(s.kind == "dim" for s in symbols(d)) for d in sizes):
         return True
+    bounds = [d for d in sizes if isinstance(d, int)]
+    if len(bounds) == 3 and len(range(*bounds)) <= FEW_PLACES:
+        return False
     return any(symbols(d) & cut for d in program.flow.walked.get(op, ()))
 
 
