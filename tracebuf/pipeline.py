@@ -122,7 +122,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     a program made fit for chunks   dask/rewrites: what loops carry: carried.py; what reductions begin with: starts.py;
                                     argmax along an axis that is cut: extremes.py; what is read at one place: picks.py;
                                     stores far from the ends: stores.py, by a mask: masks.py; loops written out:
-                                    unroll.py;
+                                    unroll.py; which of these a program needs: apart.py;
                                     tests/dask/test_carried.py, tests/dask/test_places.py, tests/dask/test_picks.py,
                                     tests/dask/test_stores.py
     the HTML report                 pictures/gather.py (its data), page.py, report.js; tests/tools/test_report.py

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +14,83 @@ from tests.dask.functions import CASES, arrays
 from tests.support.params import one_in
 from tests.support.perturb import check_cut
 from tracebuf import bufferize
+from tracebuf.dask.cut import read
 from tracebuf.errors import UnsupportedError
+
+ALIKE = {"squared": "two axes", "with_outer": "along axis 1", "backwards": "step of -1"}
 
 
 @pytest.mark.parametrize("name", one_in(6, CASES))
 def test_what_lies_outside_of_a_halo_does_not_matter_and_each_rim_does(name: str) -> None:
+    f, args = CASES[name][0], copy.deepcopy(CASES[name][1])
+    found = check_cut(bufferize(f), args, found=read(bufferize(f), args, {})[0])
+    if name not in ALIKE and str(bufferize(f).cut(*args)) != str(found):
+        check_cut(bufferize(f), args)
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_axes_of_one_length_are_cut_alike_or_not_at_all(name: str) -> None:
     f, args = CASES[name]
-    check_cut(bufferize(f), copy.deepcopy(args))
+    with pytest.raises(UnsupportedError, match=f"cannot be cut along any axis: .*{ALIKE[name]}"):
+        bufferize(f).cut(*args)
+
+
+def row_sums(u):
+    s = np.zeros(u.shape[0])
+    for i in range(u.shape[0]):
+        s[i] = u[i].sum()
+    return s
+
+
+def anomaly(u):
+    return u - u[3]
+
+
+def each_place(x):
+    y = np.zeros(len(x))
+    for i in range(len(x)):
+        y[i] = x[i].max() if x.ndim > 1 else 2 * x[i]
+    return y
+
+
+def places_of_largest(x):
+    found = 0
+    for _ in range(2):
+        x = x + np.roll(x, 1)
+        found += x.argmax()
+    return found
+
+
+def source_in_a_loop(x):
+    for t in range(2):
+        x[1:-1] += 0.2 * (x[2:] - 2 * x[1:-1] + x[:-2])
+        x[len(x) // 2] += 0.1 * t
+
+
+@pytest.mark.parametrize(("f", "shape", "said"), [
+    (row_sums, (13, 9), ["independent", "whole"]), (anomaly, (13, 9), ["reduced by maximum, by place", "independent"]),
+    (each_place, (19,), ["independent"]), (each_place, (13, 9), ["independent", "whole"]),
+    (places_of_largest, (19,), ["reduced by minimum and maximum, by place"]),
+    (source_in_a_loop, (29,), ["halo (2, 2), by place"]),
+])  # fmt: skip
+def test_what_is_said_is_what_is_done_on_dask_arrays(f: Any, shape: tuple[int, ...], said: list[str]) -> None:
+    da, dask = pytest.importorskip("dask.array"), pytest.importorskip("dask")
+    from tracebuf.dask import distribute
+
+    args = arrays(shape)
+    found = check_cut(bufferize(f), copy.deepcopy(args)).arguments
+    assert [str(a) for a in found[next(iter(found))]] == said
+    lazy = da.from_array(args[0].copy(), chunks=5 if len(shape) == 2 else 9)
+    with warnings.catch_warnings(record=True) as told, dask.config.set(scheduler="synchronous"):
+        warnings.simplefilter("always")
+        result = distribute(bufferize(f))(lazy)
+        expected = bufferize(f)(args[0])
+        np.testing.assert_allclose(lazy, args[0], rtol=1e-13)
+        if expected is not None:
+            np.testing.assert_allclose(result, expected, rtol=1e-13)
+    assert [f"axis {k} of" in str(t.message) for t in told for k, a in enumerate(said) if a == "whole"] == (
+        [True] * said.count("whole")
+    )
 
 
 def kinds(name: str) -> dict[str, list[str]]:
@@ -84,12 +156,11 @@ def test_a_recurrence_in_place_is_no_stencil() -> None:
         seidel.cut(*arrays((9,)))
 
 
-def test_a_border_after_a_roll_is_not_cut() -> None:
+def test_a_border_after_a_roll_is_stored_by_place() -> None:
     @bufferize
     def held(u: np.ndarray) -> np.ndarray:
         v = np.roll(u, 1)
         v[0] = 0
         return v
 
-    with pytest.raises(UnsupportedError, match="around the end"):
-        held.cut(*arrays((9,)))
+    assert str(check_cut(held, arrays((9,))).arguments["u"][0]) == "halo (1, 0) around the end, by place"

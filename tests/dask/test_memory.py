@@ -99,3 +99,33 @@ def test_never_more_than_two_copies_of_a_chunk_are_alive(
         peaks.clear()
         dask.compute(*(x.sum() for x in made))
     assert len(peaks) == 4 and max(peaks) < 1.25 * len(made) * n * n * 8, max(peaks) / (len(made) * n * n * 8)
+
+
+def test_memory_is_kept_as_long_as_with_what_is_in_use_there_is_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tracebuf.dask import worker
+
+    monkeypatch.setattr(worker, "limit", lambda: 1 << 20)
+    monkeypatch.setattr(worker, "_kept", {})
+    monkeypatch.setattr(worker, "_lent", {})
+
+    def kept() -> int:
+        return sum(m.nbytes for m in worker._kept.values())
+
+    many = [worker.memory((1 << 16,), np.dtype(np.float64)) for _ in range(6)]
+    assert sum(worker._lent.values()) == 6 << 19 and kept() == 0
+    del many[4:]
+    assert kept() == 2 << 19, "what is kept whatever is in use"
+    del many[1:]
+    assert kept() == 3 << 19 and len(worker._lent) == 1
+    again = [worker.memory((1 << 16,), np.dtype(np.float64)) for _ in range(3)]
+    assert kept() == 0 and sum(worker._lent.values()) == 4 << 19
+    del again, many
+    assert kept() == 4 << 19 and not worker._lent
+
+
+def test_large_arrays_have_whole_large_pages() -> None:
+    from tracebuf.dask import worker
+
+    small, large = worker.fresh(3 << 20), worker.fresh((17 << 20) + 8)
+    assert small.nbytes == 3 << 20
+    assert large.ctypes.data % worker.HUGE == 0 and large.nbytes == 18 << 20

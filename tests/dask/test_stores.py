@@ -14,6 +14,7 @@ from tests.support.params import one_in
 from tests.support.perturb import check_cut
 from tracebuf import bufferize
 from tracebuf.dask import tiles
+from tracebuf.errors import UnsupportedError
 
 da = pytest.importorskip("dask.array")
 pytest.importorskip("dask")
@@ -118,11 +119,31 @@ def selected_inside(u):
     return v
 
 
+def mirrored(x):
+    x[x < 0.5] = -x[x < 0.5] * 2
+    x[x > 0.9] = 1.8 - x[x > 0.9]
+    return x
+
+
+def mirrored_in_both(u):
+    a, b = u > 0.3, np.abs(u - 1) < 0.5
+    u[a & b] = np.sqrt(u[a & b])
+    return u
+
+
+def bounced(x):
+    for _ in range(2):
+        x[1:-1] += 0.4 * (x[2:] - x[:-2])
+        x[x > 0.9] = 1.8 - x[x > 0.9]
+    return x
+
+
 FUNCTIONS = {
     f.__name__: f
     for f in (
         held_ends, held_sides, turned, source_in_the_middle, several_sources, point_and_row, begun_with_boxes,
-        inner_rows, hole, row_of_another, selected, filled_in, selected_inside,
+        inner_rows, hole, row_of_another, selected, filled_in, selected_inside, mirrored, bounced,
+        mirrored_in_both,
     )
 }  # fmt: skip
 
@@ -151,4 +172,49 @@ def test_stores_in_tiles(
 def test_cuts_of_what_a_mask_selects() -> None:
     check_cut(bufferize(filled_in), [given(filled_in)], rims=False)  # few are filled from three places away
     found = check_cut(bufferize(selected_inside), [given(selected_inside)])
-    assert [str(a) for a in found.arguments["u"]] == ["halo (0, 1)", "whole"]
+    assert [str(a) for a in found.arguments["u"]] == ["halo (0, 1)", "reduced by maximum, by place"]
+
+
+def of_positive(x):
+    y = x - 0.6
+    m = y > 0
+    return y[m].sum(), y[m].mean(), (y[m] * x[m] * 2).max(), y[~m].min(), len(y[m]), y[m].std()
+
+
+def of_inner_rows(u):
+    v = u[1:-1] - u[:-2]
+    return v[v > 0].sum(), np.sqrt(v[v > 0.1]).sum(), (v[v > 0] > 0.2).sum()
+
+
+def of_numbers(x):
+    k = (x * 100).astype(np.int16)
+    return k[k > 30].sum(), k[k > 50].min(), np.bitwise_xor.reduce(k[k > 20]), x - x[k > 40].mean()
+
+
+def of_none(x):
+    return x[x > 100].sum(), x[x > 100].max(initial=-1.0)
+
+
+@pytest.mark.parametrize(
+    "f", [of_none, *(pytest.param(f, marks=pytest.mark.slow) for f in (of_positive, of_inner_rows, of_numbers))]
+)
+def test_what_is_reduced_of_what_a_mask_selects(f: Callable[..., Any], recwarn: pytest.WarningsRecorder) -> None:
+    x = np.random.default_rng(5).random((13, 9) if f is of_inner_rows else 41)
+    agree(f, [x], close=True, chunks=8 if x.ndim == 1 else 4)
+    assert not recwarn.list
+
+
+def largest_of_none(x):
+    return x[x > 100].max()
+
+
+def of_other_numbers(x):
+    x[x > 0.5] = x[x > 0.7]
+
+
+@pytest.mark.parametrize(("f", "said"), [(largest_of_none, "zero-size array"), (of_other_numbers, "cannot assign")])
+def test_what_is_raised_for_what_a_mask_selects(f: Callable[..., Any], said: str) -> None:
+    x = da.from_array(np.random.default_rng(5).random(41), chunks=8)
+    with pytest.raises((ValueError, UnsupportedError), match=f"{said}|takes whole arrays"):
+        result = distribute(bufferize(f))(x)
+        (x if result is None else result).compute()

@@ -19,9 +19,10 @@ MOST = 48
 """The longest axis of which all places are tried."""
 
 
-def check_cut(f: Any, args: Sequence[Any], seed: int = 0, rims: bool = True) -> Cut:
-    """The cut of a call, after it has been checked."""
-    found: Cut = f.cut(*args)
+def check_cut(f: Any, args: Sequence[Any], seed: int = 0, rims: bool = True, found: Cut | None = None) -> Cut:
+    """The cut of a call, or what is read in one that is `found` otherwise, after it has been checked."""
+    found = found or f.cut(*args)
+    assert found is not None
     names = list(f.__wrapped__.__code__.co_varnames[: f.__wrapped__.__code__.co_argcount])
     numbers = {n: a for n, a in zip(names, args) if isinstance(a, int)}
     rng = np.random.default_rng(seed)

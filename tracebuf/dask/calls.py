@@ -19,17 +19,11 @@ import numpy as np
 from tracebuf.dask.files import Mapped, file_of, in_parts
 from tracebuf.dask.flow import shape_of
 from tracebuf.dask.graph import Blocks, Call, Graph, Unwritten, dtype_of
-from tracebuf.dask.grid import Grid, needs_of
+from tracebuf.dask.grid import Begins, Grid, Needs
 from tracebuf.dask.memory import chunk_bytes, small_sizes
 from tracebuf.dask.program import Program, guards_hold, program_of, with_constants
-from tracebuf.dask.rewrites.carried import carried_apart
-from tracebuf.dask.rewrites.extremes import reduced_apart
-from tracebuf.dask.rewrites.masks import selected_apart
-from tracebuf.dask.rewrites.picks import picked_apart
-from tracebuf.dask.rewrites.starts import begun_apart
-from tracebuf.dask.rewrites.stores import stored_apart
-from tracebuf.dask.rewrites.unroll import unrolled
-from tracebuf.dask.split import Stage, Uncut, delta_of, stages_of, symbol_of
+from tracebuf.dask.rewrites.apart import Staged, staged
+from tracebuf.dask.split import Stage, Uncut, delta_of, symbol_of
 from tracebuf.dask.worker import checked
 from tracebuf.errors import TracebufError, TracebufWarning, UnsupportedError, render
 from tracebuf.frontends.numpy.call.results import ChosenResult, NewContainer, ResultLeaf
@@ -115,6 +109,8 @@ class Distributed:
         self.f, self.steps, self.resource = f, steps, resource
         self.claimed = 0
         self.stages: list[Stage] = []
+        self.needs: list[tuple[Begins, Needs]] = []
+        """Of each stage, or an iteration of it: where its inputs begin, and what that needs."""
         self.grids: dict[Sym, Grid] = {}
         self.reasons: dict[Sym, Uncut] = {}
         self.arrays: dict[int, Any] = {}
@@ -247,38 +243,25 @@ class Distributed:
         self.check()
         ends = self.chunked()
         cut = frozenset(s for s, e in ends.items() if e)
-        self.reasons = {}
-        while True:
-            if (apart := carried_apart(self.program, cut)) is not None:
-                self.program = apart
-            try:
-                stages = stages_of(self.program, cut)
-                grids = {s: Grid(self.env[s], (*sorted(ends[s]), self.env[s])) for s in cut}
-                begins: Any = {}
-                low, high = dict.fromkeys(cut, 0), dict.fromkeys(cut, 0)
-                for stage in stages:
-                    needs = needs_of(self.program, stage, cut, begins, 1 if stage.loop is not None else None)
-                    begins.update(needs.begins)
-                    for s, h in needs.halos.items():
-                        low[s], high[s] = max(low[s], h.low), max(high[s], h.high)
-                for s in cut:
-                    self.widen(grids, s, low[s], high[s])
-                if not grids and any(r.reason for r in self.reasons.values()):
-                    raise self.uncut()
-                self.stages, self.grids = stages, grids
-                return
-            except Uncut as reason:
-                written = unrolled(self.program, self.env, cut) or begun_apart(self.program, cut)
-                written = written or reduced_apart(self.program, cut) or selected_apart(self.program, cut)
-                written = written or picked_apart(self.program, self.env, cut, reason.loc)
-                written = written or stored_apart(self.program, cut, reason.loc if reason.reason else None)
-                if written is not None:
-                    self.program = written
-                    continue
-                self.reasons.update(dict.fromkeys(reason.syms & cut, reason))
-                if not reason.syms & cut:
-                    raise UnsupportedError(reason.reason, location=reason.loc) from None
-                cut -= reason.syms
+        grids: dict[Sym, Grid] = {}
+
+        def widened(found: Staged) -> None:
+            """The chunks as their halos ask for."""
+            grids.clear()
+            grids.update({s: Grid(self.env[s], (*sorted(ends[s]), self.env[s])) for s in found.cut})
+            low, high = dict.fromkeys(found.cut, 0), dict.fromkeys(found.cut, 0)
+            for _, needs in found.needs:
+                for s, h in needs.halos.items():
+                    low[s], high[s] = max(low[s], h.low), max(high[s], h.high)
+            self.program = found.program
+            for s in found.cut:
+                self.widen(grids, s, low[s], high[s])
+
+        found = staged(self.program, self.env, cut, widened)
+        self.program, self.reasons = found.program, found.reasons
+        if not grids and any(r.reason for r in self.reasons.values()):
+            raise self.uncut()
+        self.stages, self.needs, self.grids = found.stages, found.needs, grids
 
     def uncut(self) -> UnsupportedError:
         """Nothing of what is in chunks can be computed in chunks."""
@@ -355,9 +338,9 @@ class Distributed:
             self.warn_of_fusion()
             local = {**self.env, **{s: max(b - a for a, b in g.chunks) for s, g in grids.items()}}
             self.claimed = max(chunk_bytes(self.program, s, local, cut) for s in stages)
-        steps = {s.loop: self.steps_of(s, grids) for s in stages if s.loop is not None}
-        for stage in stages:
-            graph.stage(stage, steps)
+        steps = {s.loop: self.steps_of(one, grids, s) for s, (_, one) in zip(stages, self.needs) if s.loop is not None}
+        for stage, (begins, needs) in zip(stages, self.needs, strict=True):
+            graph.stage(stage, steps, needs if stage.loop is None and begins == graph.begins else None)
         made: dict[Value, Any] = {}
 
         def array(v: Value) -> Any:
@@ -405,12 +388,10 @@ class Distributed:
         walk(self.program.traced.plan)
         return found
 
-    def steps_of(self, stage: Stage, grids: Mapping[Sym, Grid]) -> int:
+    def steps_of(self, one: Needs, grids: Mapping[Sym, Grid], stage: Stage) -> int:
         """How many iterations of a loop are run between exchanges."""
         from tracebuf.dask.model import best_steps
 
-        assert stage.loop is not None
-        one = needs_of(self.program, stage, frozenset(grids), {}, 1)
         least = {s: min(b - a for a, b in grids[s].chunks) for s in grids}
         most = min([(least[s] - 4) // max(h.low + h.high, 1) for s, h in one.halos.items() if h.low + h.high] or [1])
         if self.steps is not None:

@@ -14,9 +14,10 @@ from tracebuf import stages
 from tracebuf.dask.flow import is_along_nothing
 from tracebuf.dask.program import Program, program_of, with_constants
 from tracebuf.dask.reach import Margin, Reach, State, Why, greater, hull
+from tracebuf.dask.rewrites.apart import staged
 from tracebuf.dask.rewrites.extremes import reduced_apart
 from tracebuf.dask.rewrites.masks import selected_apart
-from tracebuf.dask.split import COUNTS, loops_that_count
+from tracebuf.dask.split import COUNTS, loops_that_count, symbol_of
 from tracebuf.errors import UnsupportedError
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Value
@@ -139,14 +140,8 @@ class Cut:
 
 def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
     """The cut of a call; UnsupportedError where no axis of any argument may be cut."""
-    program = traced(f, args, kwargs)
-    found = cut_of(program)
-    constant = with_constants(f, args, kwargs) if has_ints(program) else None
-    exact = program if constant is None else traced(constant, args, kwargs)
-    if has_counts(program) and not has_specs(args, kwargs):
-        exact = replace(exact, known=exact.env)
-    if exact is not program:
-        found = sharpened(found, cut_of(exact), program)
+    found, program = read(f, args, kwargs)
+    found = as_distributed(found, program)
     axes = [a for group in (found.arguments, found.results) for cuts in group.values() for a in cuts]
     if axes and all(a.kind == "whole" for a in axes):
         first = next((a for cuts in found.arguments.values() for a in cuts), axes[0])
@@ -158,12 +153,70 @@ def cut(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Cut:
     return found
 
 
+def read(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Cut, Program]:
+    """What a call reads, each axis by itself, and the program anew, to be taken apart."""
+    program = traced(f, args, kwargs)
+    found = cut_of(program)
+    constant = with_constants(f, args, kwargs) if has_ints(program) else None
+    exact = program if constant is None else traced(constant, args, kwargs)
+    if has_counts(program) and not has_specs(args, kwargs):
+        exact = replace(exact, known=exact.env)
+    if exact is not program:
+        found = sharpened(found, cut_of(exact), program)
+    return found, traced(f if constant is None else constant, args, kwargs)
+
+
 def traced(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
     """The program of a call, of whose parts each knows where it begins."""
     program = program_of(f, args, kwargs)
     lengths = program.lengths()
     program = reduced_apart(program, lengths) or program
     return replace(selected_apart(program, lengths) or program, cut=lengths)
+
+
+def as_distributed(found: Cut, program: Program) -> Cut:
+    """A cut that says of an axis whether calls on dask arrays are cut along it. `program` is rewritten for that: what
+    it then reads of axes that are whole otherwise is what is said of these."""
+    parts = staged(program, program.env, frozenset(filter(None, map(symbol_of, lengths_of(program)))), few=2)
+    shapes = dict(zip(program.names, map(sizes, program.func.args)))
+    ways = {name: sizes(values[0]) for name, values, _ in program.outputs() if values}
+    whole = [a for cuts in found.arguments.values() for a in cuts if a.kind == "whole"]
+    other = cut_of(replace(parts.program, cut=program.cut)) if whole and parts.cut else found
+
+    def axis(mine: AxisCut, others: Sequence[AxisCut] | None, k: int, size: Dim) -> AxisCut:
+        s = symbol_of(size)
+        if mine.kind == "whole":
+            told = others is not None and s in parts.cut and others[k].kind != "whole"
+            return replace(others[k], line=mine.line, access=mine.access) if told and others is not None else mine
+        reason = parts.reasons.get(s) if s is not None else None
+        if s in parts.cut or reason is None or not reason.reason or mine.access == "not read":
+            return mine
+        return AxisCut("whole", line=reason.loc.line, access=reason.reason)
+
+    def axes(mine: Sequence[AxisCut], others: Sequence[AxisCut] | None, shape: Sequence[Dim]) -> tuple[AxisCut, ...]:
+        return tuple(axis(a, others, k, n) for k, (a, n) in enumerate(zip(mine, shape)))
+
+    def group(mine: Mapping[str, tuple[AxisCut, ...]], others: Mapping[str, Any], of: Mapping[str, Any]) -> Any:
+        return {name: axes(cuts, others.get(name), of.get(name, ())) for name, cuts in mine.items()}
+
+    pairs = []
+    for p in found.pairs:
+        also = other.pair(p.output, p.argument)
+        cuts = axes(p.axes, None if also is None else also.axes, shapes[p.argument])
+        near = [c.kind in ("independent", "halo") for c in cuts]
+        taken = [also if also is not None and c.kind != "whole" and old.kind == "whole" else p
+                 for c, old in zip(cuts, p.axes)]  # fmt: skip
+        along = tuple(t.along[k] if near[k] else None for k, t in enumerate(taken))
+        pairs.append(Pair(p.output, p.argument, cuts, along, tuple(t.begins[k] for k, t in enumerate(taken))))
+    return Cut(
+        found.name, group(found.arguments, other.arguments, shapes), group(found.results, other.results, ways),
+        group(found.stored, other.stored, ways), tuple(pairs),
+    )  # fmt: skip
+
+
+def lengths_of(program: Program) -> list[Dim]:
+    """The sizes of all axes of the arguments."""
+    return [n for v in program.func.args for n in sizes(v)]
 
 
 def has_ints(program: Program) -> bool:

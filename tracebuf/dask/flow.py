@@ -294,7 +294,8 @@ class Flow:
 
     def opaque(self, op: Op) -> None:
         """An op with regions of which nothing is known: all that it and its regions use, as a whole."""
-        reason = why(op, f"{op.name} is not followed")
+        loop = "how often a loop runs is known only while it does (while, break)"
+        reason = why(op, loop if isinstance(op, scf.While) else f"{op.name} is not followed")
         inside = {v for o in op.walk() for v in o.operands} | set(op.operands)
         reaches: Reaches = {}
         for v in inside:

@@ -17,7 +17,7 @@ from tracebuf.dask.grid import Begins, Grid, Halo, Needs, needs_of
 from tracebuf.dask.program import Program
 from tracebuf.dask.split import Builder, Stage, Text, delta_of, symbol_of
 from tracebuf.dask.tiles import plan_of, tiling_of
-from tracebuf.errors import TracebufError
+from tracebuf.errors import TracebufError, UnsupportedError
 from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, Sym, evaluate, symbols
@@ -113,10 +113,11 @@ class Graph:
         return [s if (s := symbol_of(n)) in self.cut else None for n in shape_of(v)]
 
     # -- stages
-    def stage(self, stage: Stage, steps: Mapping[Any, int]) -> None:
-        """Adds the tasks of a stage. `steps`: how many iterations of a loop are run between exchanges."""
+    def stage(self, stage: Stage, steps: Mapping[Any, int], needs: Needs | None = None) -> None:
+        """Adds the tasks of a stage. `steps`: how many iterations of a loop are run between exchanges; `needs`: what it
+        needs, where that is known."""
         if stage.loop is None:
-            self.once(stage, needs_of(self.program, stage, self.cut, self.begins), ())
+            self.once(stage, needs or needs_of(self.program, stage, self.cut, self.begins), ())
             return
         loop = stage.loop
         first, last, step = (self.number(self.program.flow.size(v)) for v in loop.operands[:3])
@@ -360,6 +361,12 @@ class Graph:
         whether that is all of the block. `whole`: all of the axis is one."""
         s = symbol_of(size)
         if s not in self.cut or s is None:
+            if not symbols(size) <= self.env.keys():
+                raise UnsupportedError(
+                    f"an array of {size} places, which is known only where it is computed, in a later step of several",
+                    instead="make what comes before it, or it, a function of its own",
+                    location=v.defining_op.loc if v.defining_op is not None else self.program.func.loc,
+                )
             n = evaluate(size, self.env)
             return [(0, (0, n), (0, n), True)]
         grid, delta = self.grids[s], delta_of(size)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from tracebuf.dask.flow import shape_of
-from tracebuf.dask.grid import Begins, needs_of
+from tracebuf.dask.grid import needs_of
 from tracebuf.dask.program import Program, program_of
-from tracebuf.dask.split import Stage, Uncut, stages_of, symbol_of
+from tracebuf.dask.rewrites.apart import staged
+from tracebuf.dask.split import Stage, symbol_of
 from tracebuf.errors import UnsupportedError
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Sym, evaluate, symbols
@@ -110,15 +111,17 @@ def suggest_chunks(
     real = {id(e): a for e, a in zip(examples, shaped)}
     values = [real.get(id(v), v) for v in program.call.values]
     env = {s: b.value(values) for s, b in program.traced.bindings.items()}
-    stages, cut = cuttable(program, frozenset(s for v in program.func.args for n in shape_of(v) if (s := symbol_of(n))))
+    axes = frozenset(s for v in program.func.args for n in shape_of(v) if (s := symbol_of(n)))
+    parts = staged(program, env, axes, few=2)
+    program, stages, cut = parts.program, parts.stages, parts.cut
     limit = bytes_of(memory) // (SHARE * threads)
     local, halos = dict(env), dict.fromkeys(cut, 0)
     for stage in stages:
         for s, h in needs_of(program, stage, cut, {}, 1 if stage.loop is not None else None).halos.items():
             halos[s] = max(halos[s], h.low + h.high)
-    axes = sorted(cut, key=lambda s: s.serial)  # of axes alike the first one is cut
+    order = sorted(cut, key=lambda s: s.serial)  # of axes alike the first one is cut
     while max((chunk_bytes(program, stage, local, cut) for stage in stages), default=0) > limit:
-        longest = max(axes, key=lambda s: (local[s] > 1, local[s], -halos[s]), default=None)
+        longest = max(order, key=lambda s: (local[s] > 1, local[s], -halos[s]), default=None)
         if longest is None or local[longest] <= max(4 * halos[longest], 1):
             raise UnsupportedError(
                 f"{program.name} takes more than {limit} bytes whatever its chunks",
@@ -139,21 +142,6 @@ def power_below(n: int) -> int:
 
 def is_shape(a: Any) -> bool:
     return isinstance(a, tuple) and all(isinstance(n, int) for n in a)
-
-
-def cuttable(program: Program, cut: frozenset[Sym]) -> tuple[list[Stage], frozenset[Sym]]:
-    """The stages of a program where all is cut that can be."""
-    while True:
-        try:
-            stages = stages_of(program, cut)
-            begins: Begins = {}
-            for stage in stages:
-                begins.update(needs_of(program, stage, cut, begins, 1 if stage.loop is not None else None).begins)
-            return stages, cut
-        except Uncut as reason:
-            if not reason.syms & cut:
-                raise UnsupportedError(reason.reason, location=reason.loc) from None
-            cut -= reason.syms
 
 
 def small_sizes(shapes: Sequence[tuple[int, ...]]) -> dict[int, int]:

@@ -18,6 +18,7 @@ from tracebuf.ops.arrays import bufferization, linalg, tensor, windows
 from tracebuf.ops.arrays.gather import Element
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.arrays.recast import Recast
+from tracebuf.ops.arrays.scatter import Scatter
 from tracebuf.ops.control.structure import Index, Spec
 from tracebuf.ops.scalars import arith, complex
 from tracebuf.running.host import CoreLoop, ExtremeLoop, MedianLoop, QuantileLoop, SortLoop
@@ -187,6 +188,9 @@ def whole(op: Op) -> list[Reads]:
 
 
 def described(op: Op) -> str:
+    """What an op is to a user, who takes whole arrays by it."""
+    if isinstance(op, Scatter):
+        return "what indices or a mask select takes whole arrays"
     callee = op.attrs.get("callee", "")
     return f"{callee or op.name} takes whole arrays"
 

@@ -31,13 +31,18 @@ _lock = threading.Lock()
 
 
 SHARE = 8
-"""Which part of a worker's memory is kept for the next arrays: fresh memory takes as long as copying into it."""
+"""Which part of a worker's memory is kept for the next arrays whatever else it has: fresh memory takes as long as
+copying into it. Twice as much where that and what is in use together are no more."""
 KEPT = 128 << 20
 """How much is kept outside of a worker that has a limit."""
 SMALL = 1 << 17
 """Up to how many bytes malloc has memory without the system."""
+HUGE = 2 << 20
+"""What the system gives at once where it may: the size of a large page, of which an array's memory is whole ones."""
 _kept: dict[int, np.ndarray] = {}
 """By identity, the oldest first. Finalizers, which run anywhere, change it: one step at a time, without a lock."""
+_lent: dict[int, int] = {}
+"""By identity how many bytes what is in use has."""
 
 
 def limit() -> int:
@@ -63,16 +68,35 @@ def memory(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         return np.empty(shape, dtype)
     fits = (k for k, m in reversed(list(_kept.items())) if m.nbytes >= n_bytes >= m.nbytes * 0.9)
     found = _kept.pop(next(fits, 0), None)
-    raw = np.empty(n_bytes, np.uint8) if found is None else found
+    raw = fresh(n_bytes) if found is None else found
+    most = limit()
+    _lent[id(raw)] = raw.nbytes
+    drop(most)
     held = raw.view(_Held)
-    weakref.finalize(held, give_back, raw, limit()).atexit = False
+    weakref.finalize(held, give_back, raw, most).atexit = False
     return held[:n_bytes].view(np.ndarray).view(dtype).reshape(shape)
 
 
+def fresh(n_bytes: int) -> np.ndarray:
+    """Memory from the system: much of it in whole large pages, for at both ends of others it gives 4 KB at a time."""
+    if n_bytes < 8 * HUGE:
+        return np.empty(n_bytes, np.uint8)
+    whole = -(-n_bytes // HUGE) * HUGE
+    raw = np.empty(whole + HUGE, np.uint8)
+    begin = -raw.ctypes.data % HUGE
+    return raw[begin : begin + whole]
+
+
 def give_back(raw: np.ndarray, most: int) -> None:
-    """Keeps an array's memory for the next ones; the oldest goes."""
+    """Keeps an array's memory for the next ones."""
+    _lent.pop(id(raw), None)
     _kept[id(raw)] = raw
-    while sum(m.nbytes for m in list(_kept.values())) > most:
+    drop(most)
+
+
+def drop(most: int) -> None:
+    """Gives memory back to the system, the oldest first, so that there is no more than is to be kept."""
+    while _kept and sum(m.nbytes for m in list(_kept.values())) > max(most, 2 * most - sum(list(_lent.values()))):
         _kept.pop(next(iter(list(_kept)), 0), None)
 
 

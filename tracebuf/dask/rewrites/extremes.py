@@ -26,7 +26,7 @@ FAR = 2**63 - 1
 def reduced_apart(program: Program, cut: frozenset[Sym]) -> Program | None:
     """The program whose searches along axes that are cut are reductions; None where there are none."""
     found = False
-    for op in list(program.func.block.ops):
+    for op in list(program.func.walk()):
         if not isinstance(op, HostCall) or not isinstance(loop := op.loop, ExtremeLoop) or len(op.results) != 1:
             continue
         source, empty = op.operand(0), op.operand(1).defining_op

@@ -20,18 +20,22 @@ from tracebuf.ops.scalars import arith
 
 MOST = 200
 """How many iterations are written out."""
+FEW_PLACES = 16
+"""How many places of an axis that is cut a loop goes over at most that is written out."""
 
 
-def unrolled(program: Program, env: Mapping[Sym, int], cut: frozenset[Sym]) -> Program | None:
+def unrolled(
+    program: Program, env: Mapping[Sym, int], cut: frozenset[Sym], few: int | None = None
+) -> Program | None:
     """The program without loops that reduce along axes that are cut; None where there are none that can be written
-    out."""
+    out. `few`: of each only so many iterations, which show what can be cut."""
     found = False
     block = program.func.block
     for op in list(block.ops):
         if not isinstance(op, scf.For) or not folds(op, cut) or walks(op, program, cut):
             continue
         if (places := iterations(op, program, env)) is not None:
-            write_out(op, places)
+            write_out(op, places[:few])
             found = True
     return replace(program) if found else None
 
@@ -45,10 +49,13 @@ def folds(op: scf.For, cut: frozenset[Sym]) -> bool:
 
 
 def walks(op: scf.For, program: Program, cut: frozenset[Sym]) -> bool:
-    """Whether a loop goes along an axis that is cut, or is as long as an array."""
+    """Whether a loop goes along an axis that is cut, not over a few places of it, or is as long as an array."""
     sizes = [program.flow.given(v) for v in op.operands[:3]]
     if any(d is None or any(s.kind == "dim" for s in symbols(d)) for d in sizes):
         return True
+    bounds = [d for d in sizes if isinstance(d, int)]
+    if len(bounds) == 3 and len(range(*bounds)) <= FEW_PLACES:
+        return False
     return any(symbols(d) & cut for d in program.flow.walked.get(op, ()))
 
 
