@@ -22,7 +22,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist workst
 
 help:
 	@echo "make demo    the 2-D wave equation, measured beside eager NumPy"
-	@echo "make test    the test suite: of the sweeps over dtypes, layouts, forms and drawn programs one in 64"
+	@echo "make test    the test suite: of the sweeps over dtypes, layouts, forms and drawn programs one in 128"
 	@echo "make sweeps  all tests of the suite"
 	@echo "make check   ruff, mypy --strict and a fast test of every third file"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"

@@ -43,7 +43,7 @@ if "TRACEBUF_CACHE_DIR" not in os.environ:  # workers have it from the process t
 os.environ.setdefault("TRACEBUF_CACHE_PROGRAMS", "0")
 gc.set_threshold(100_000, 50, 100)
 
-SHARE = 64
+SHARE = 128
 OF_A_FILE = 1
 """How many tests of a file `--sample` leaves; of test_house.py all, as any change may break it."""
 teardowns = itertools.count(1)
@@ -80,6 +80,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The longest tests begin, else one worker would end with them alone."""
     items.sort(key=lambda item: "tests/tools/" not in item.nodeid)
+    for item in items:
+        mark = item.get_closest_marker("cases")
+        if mark is not None and isinstance(item, pytest.Function):
+            if sum(item.callspec.indices.values()) % mark.args[0]:
+                item.add_marker("slow")
     leave_out(config, [item for item in items if not in_share(item, int(os.environ["TRACEBUF_TESTS_SHARE"]))], items)
     if config.getoption("--sample"):
         chosen = sample(items)

@@ -240,6 +240,7 @@ def test_the_conditions_of_iterations_are_apart() -> None:
         climb(f, (np.arange(4.0), np.array(p)))
 
 
+@pytest.mark.slow
 def test_an_array_that_one_path_replaces_in_a_loop_of_its_own_is_not_copied() -> None:
     def f(n: Any, b: Any) -> None:
         for _ in range(3):

@@ -77,6 +77,7 @@ READ = (
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", one_in(9, MAKE))
+@pytest.mark.cases(2)
 def test_what_eager_makes_of_them(name: str) -> None:
     """Each is eager's answer or a refusal, and of each kind much is answered."""
     answered = 0
@@ -95,6 +96,7 @@ def test_what_eager_makes_of_them(name: str) -> None:
     assert answered >= (12 if name == "bytes" else 36), answered
 
 
+@pytest.mark.slow
 def test_stores_reach_the_memory_of_buffers() -> None:
     f = program("""
         def f(buffer, more):
@@ -135,6 +137,7 @@ def test_one_program_serves_all_of_a_class() -> None:
         read_only(b"abc")
 
 
+@pytest.mark.slow
 def test_operators_and_stores_with_objects() -> None:
     f = program("""
         def f(a, x):

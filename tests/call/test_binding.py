@@ -138,6 +138,7 @@ def test_python_says_what_is_wrong() -> None:
     (lambda x, /, y=a, *, z=lambda v: v * 2: z(x) + y)(a)
     """.replace("\n", ";").replace("    ", "").rstrip("; ").split(";")),
 )
+@pytest.mark.cases(4)
 def test_callees(text: str) -> None:
     """Methods of all kinds, partials and decorated functions, called by a traced function, and themselves bufferized"""
     text = text.strip()

@@ -165,6 +165,7 @@ def padded(u: Any, w: Any, k: int) -> Any:
 @pytest.mark.parametrize(
     "limit", one_in(3, ["8*n*m + 8*(n + 2*k)*m", "8*pairs + 8*m*(n + 2*k)", "16*pairs + 32*deep*k + 16*k*m"])
 )
+@pytest.mark.slow
 def test_sizes_that_the_function_names(limit: str) -> None:
     f = bufferize(max_bytes=limit)(padded)
     for n, m in ((3, 5), (40, 2), (1, 1)):

@@ -183,6 +183,7 @@ class Odder(int):
 
 
 @pytest.mark.parametrize("x", one_in(4, [Metres(3), Level.HIGH, Share(2.5), Share(0.1)]))
+@pytest.mark.slow
 def test_numbers_of_subclasses_are_strong_in_numpy_and_plain_in_python(x: Any) -> None:
     f = program(
         """
@@ -217,6 +218,7 @@ def test_numbers_of_subclasses_that_tell_themselves_from_their_bases() -> None:
     agree(f, np.ones((3, 2)))
 
 
+@pytest.mark.slow
 def test_arguments_that_are_part_of_the_key_by_value() -> None:
     f = bufferize(max_specializations=100, verify=True)(program("""
         def f(a, x):

@@ -115,6 +115,7 @@ def test_what_stays_as_it_is_after_warnings() -> None:
         assert f.call_counted(np.ones(3), np.zeros(3), out)[1] is None and out[0] == 4
 
 
+@pytest.mark.slow
 def test_the_option() -> None:
     with tracebuf.options(warnings="numpy"):
         f = tracebuf.bufferize(lambda a: 1 / a)

@@ -108,6 +108,7 @@ def both_buffers(u, n):
         3, [elapsed, decay, average, both_buffers, by_turns, beside_its_start, history, two_buffers, twice_the_same]
     ),
 )
+@pytest.mark.cases(3)
 def test_what_a_loop_carries_goes_on(f: Callable[..., Any], steps: int | None) -> None:
     u = np.random.default_rng(0).standard_normal(40)
     for n in (0, 1, 2, 5) if f is not history else (1, 2, 5):
@@ -141,6 +142,7 @@ PROFILE = np.linspace(0, 1, 39)
 RATES = {"a": 3.0}
 
 
+@pytest.mark.slow
 def test_arrays_numbers_and_objects_from_outside() -> None:
     class Model:
         rate = 3.0
@@ -155,6 +157,7 @@ def test_arrays_numbers_and_objects_from_outside() -> None:
     np.testing.assert_array_equal(found.compute(), u[1:] * 3.0)
 
 
+@pytest.mark.slow
 def test_one_result_or_another_by_path() -> None:
     def larger(a, b):
         return a if a.sum() > b.sum() else b

@@ -99,6 +99,7 @@ def kinds(name: str) -> dict[str, list[str]]:
     return {k: [str(a) for a in axes] for k, axes in found.arguments.items()}
 
 
+@pytest.mark.slow
 def test_kinds_of_axes() -> None:
     assert kinds("chain") == {"a": ["independent"] * 2, "b": ["independent"] * 2}
     assert kinds("columns") == {"a": ["reduced by add", "independent"]}

@@ -78,6 +78,7 @@ def agree(f: Any, args: list[Any], close: bool = False, chunks: Any = 11, steps:
 
 
 @pytest.mark.parametrize("name", one_in(12, [n for n in CASES if n not in REFUSED]))
+@pytest.mark.cases(3)
 def test_chunks_give_the_bits_of_the_function(name: str) -> None:
     agree(CASES[name][0], arguments(name), close=name in SUMS)
 

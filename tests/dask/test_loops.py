@@ -159,6 +159,7 @@ def in_colours(x):
 
 
 @pytest.mark.parametrize("f", [near_ones, row_by_row, in_colours])
+@pytest.mark.cases(3)
 def test_a_counter_that_is_a_place(f: Callable[..., Any], recwarn: pytest.WarningsRecorder) -> None:
     agree(f, [given(f)], close=True, chunks=9 if given(f).ndim == 1 else (9, -1))
     assert not recwarn.list

@@ -44,6 +44,7 @@ def test_what_can_never_fit_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["wave", "laplace", "chain"])
+@pytest.mark.cases(3)
 def test_a_chunk_takes_at_most_what_was_said(name: str) -> None:
     """Measured: the arrays that are made while all chunks are computed, one after the other, and thrown away."""
     da, dask = pytest.importorskip("dask.array"), pytest.importorskip("dask")

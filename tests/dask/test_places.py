@@ -88,6 +88,7 @@ def given(f: Callable[..., Any]) -> Any:
 @pytest.mark.filterwarnings("ignore::tracebuf.errors.TracebufWarning")
 @pytest.mark.parametrize("chunks", slow_but([8], [11, 8]))
 @pytest.mark.parametrize("f", FUNCTIONS)
+@pytest.mark.cases(5)
 def test_what_depends_on_the_place(f: Callable[..., Any], chunks: int) -> None:
     agree(f, [given(f)], close=True, chunks=chunks)
 
@@ -131,6 +132,7 @@ def held(x):
 
 
 @pytest.mark.parametrize("f", [by_its_step, half, last, held, turned])
+@pytest.mark.cases(2)
 def test_what_is_taken_out_of_an_array_of_no_argument(f: Callable[..., Any]) -> None:
     """That of a chunk is another one, and around the end it has other places: it is the whole array's, or refused."""
     try:

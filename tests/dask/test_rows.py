@@ -56,6 +56,7 @@ FUNCTIONS = {f.__name__: f for f in (percentiles, quantile, solved, solved_for_o
 
 
 @pytest.mark.parametrize("name", one_in(2, FUNCTIONS))
+@pytest.mark.cases(4)
 def test_rows_in_chunks(name: str, recwarn: pytest.WarningsRecorder) -> None:
     f = FUNCTIONS[name]
     args = [ROWS.copy()] if f.__code__.co_argcount == 1 else [a.copy() for a in MATRICES]

@@ -403,6 +403,7 @@ def test_indices_of_extremes(text: str) -> None:
 
 @pytest.mark.parametrize("dtype", [np.complex128, *slow_but((), [np.complex64])])
 @pytest.mark.parametrize("name", slow_but(["minimum", "fmax"], ["maximum", "minimum", "fmax", "fmin"]))
+@pytest.mark.cases(2)
 def test_running_extremes(name: str, dtype: Any) -> None:
     """Ties, signed zeros, infinities, and NaNs in either part, in the middle and at the ends."""
     f = program(f"def f(a): return np.{name}.accumulate(a, -1), np.{name}.accumulate(a[..., ::-1], 0)")

@@ -86,6 +86,7 @@ def split(a, n, mode):
 
 
 @pytest.mark.parametrize("mode", slow_but(["valid"], ["valid", "same", "full"]))
+@pytest.mark.slow
 def test_which_is_the_longer_is_found_at_run_time(mode):
     """Which of two arrays is the longer decides what slides."""
     assert close(np.convolve(LONG, SHORT), np.convolve(SHORT, LONG), 0)

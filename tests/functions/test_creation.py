@@ -289,6 +289,7 @@ def test_c1_calls_that_once_differed(text: str) -> None:
 
 
 @pytest.mark.parametrize("group", slow_but(["eye", "meshgrid"], FORMS))
+@pytest.mark.cases(2)
 def test_c1_forms(group: str) -> None:
     check_forms(FORMS[group], {"geomspace": 4, "logspace": 4, "windows": 4}.get(group, 0))
 
@@ -371,6 +372,7 @@ def test_require(requirements: Any) -> None:
 
 
 @pytest.mark.parametrize("order", "CFAK")
+@pytest.mark.cases(4)
 def test_order_of_a_conversion(order: str) -> None:
     """order="A" is kept where the dtype changes."""
     f = program("def f(a, t):\n    return np.array(a, t, order=order), np.asarray(a, t, order=order)", order=order)

@@ -56,6 +56,7 @@ def agrees(f: Any, make: Callable[[], Any], *rest: Any, times: int = 2) -> None:
 
 
 @pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.cases(3)
 def test_draws_are_eagers(kind: str) -> None:
     codes = [*BOTH, *(OLD if kind == "RandomState" else NEW)]
     for k in range(0, len(codes), 6):

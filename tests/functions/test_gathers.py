@@ -431,6 +431,7 @@ def test_a_range_in_an_index_is_the_array_of_its_ints() -> None:
     up(source, B[:3].copy(), np.array([4, 0, 1]), 0.5)
 
 
+@pytest.mark.slow
 def test_tuples_inside_of_an_index() -> None:
     """`a[np.where(m), 1] *= -1`: NumPy makes an array of the inner tuple; IndexError was raised."""
 
@@ -525,6 +526,7 @@ def test_c2_stores_take_leading_axes_of_size_1_but_ufuncs_at_indices_do_not(text
     "a[a[:, 0] > n] = b[None, ::2]", "for i in range(n): a[a[:, 0] > n] = b[b[:, 0] > n][None]",
     "for i in range(n): a[[0, -1]] = b[::2][:, None]", "for i in range(n): a[:, 0][a[:, 0] > n] = b[b > 5][None]",
 ])  # fmt: skip
+@pytest.mark.cases(3)
 def test_c2_surplus_axes_may_turn_out_to_be_of_size_1(text: str) -> None:
     """By sizes of the call, or at run time; in loops that was a ValueError, unless the size was written as 1."""
     f = bufferize(program(f"def f(a, b, n):\n    {text}"))
@@ -591,6 +593,7 @@ def test_nothing_is_put_into_an_empty_array() -> None:
         agree(put_nothing, np.ones((3, 1)), n)
 
 
+@pytest.mark.slow
 def test_bincount_of_negative_numbers_raises_on_every_rung() -> None:
     """The largest number without sign is negative where one is: interpreters and Python took the largest with sign."""
     for numbers in ([-2], [3, -1, 4], [0], [2, 5]):

@@ -62,6 +62,7 @@ def test_bins_of_one_width(text: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", "df")
+@pytest.mark.cases(2)
 def test_elements_at_the_edges_of_bins(dtype: str) -> None:
     """The computed place of an element may be one beside its bin, which the edges tell."""
     r = np.random.default_rng(3)
@@ -76,6 +77,7 @@ def test_elements_at_the_edges_of_bins(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", "dfi")
+@pytest.mark.cases(3)
 def test_weights_are_added_up_in_numpys_chunks(dtype: str) -> None:
     r = np.random.default_rng(4)
     a, w = r.normal(size=150_000), (r.normal(size=150_000) * 99).astype(dtype)

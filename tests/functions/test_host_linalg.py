@@ -262,6 +262,7 @@ MATRICES = (
 
 @pytest.mark.parametrize("dtype", ["d", *slow_but((), list("fi?FDe"))])
 @pytest.mark.parametrize("f", one_in(6, EIGEN))
+@pytest.mark.slow
 def test_eigenvalues_of_real_matrices_are_real_or_complex(f: Callable[..., Any], dtype: str) -> None:
     for a in MATRICES:
         if (f is eigen_of_any or a.ndim == 2) and (dtype not in "i?" or np.isfinite(a).all()):

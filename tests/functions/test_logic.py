@@ -143,6 +143,7 @@ def integers_of(kind: str, n: int, whole: bool, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", slow_but("Q", INTEGERS))
+@pytest.mark.slow
 def test_isin_of_integers_by_a_table_or_sorted(kind: str) -> None:
     """Which it is depends on the test elements; they and the others may be as far apart as the dtype allows."""
     others = INTEGERS if kind == "h" else "q" + kind
@@ -157,6 +158,7 @@ def test_isin_of_integers_by_a_table_or_sorted(kind: str) -> None:
 
 
 @pytest.mark.parametrize("code", slow_but("d", "defFDlB?"))
+@pytest.mark.slow
 def test_isin_among_a_few(code: str) -> None:
     """One by one, as many as are known while tracing or as an argument has; more are sorted."""
     x = (np.arange(60) % 19).astype(code)

@@ -369,6 +369,7 @@ def test_the_truth_of_what_a_mask_leaves_is_asked_where_the_run_comes() -> None:
 
 
 @pytest.mark.parametrize("text", ["np.nonzero(a), np.argwhere(b)", "np.flatnonzero(a), np.where(b)", "b[b.nonzero()]"])
+@pytest.mark.cases(3)
 def test_places_of_numbers_that_are_not_zero(text: str) -> None:
     """By a mask of a byte for each element: the exception of rule S2, which the trace notes."""
     f = climb(program(f"def f(a, b): return {text}"), (np.array([[3, 0, 5, 1]]), np.array([[1.0, 0, np.nan, -0.0]])))
@@ -416,6 +417,7 @@ def test_an_array_stored_to_itself_by_a_mask_of_all() -> None:
         "out = np.empty(()); out[()] = c; i = (out < 1) | np.isnan(out); out[i] = np.asarray(2.0)[i]; return out, c",
     ],
 )  # fmt: skip
+@pytest.mark.cases(4)
 def test_an_index_that_is_one_bool(body):
     """It is a mask of a new first axis of one element."""
     f = program(f"def f(a, c):\n    {body}")

@@ -132,6 +132,7 @@ def test_an_object_that_cannot_be_made_is_caught_where_one_could() -> None:
 
 
 @pytest.mark.parametrize("name", one_in(4, PROGRAMS))
+@pytest.mark.cases(4)
 def test_objects_beside_arrays(name: str) -> None:
     f, args = PROGRAMS[name]
     agree(f, *args)

@@ -85,6 +85,7 @@ def test_chosen_elements_are_in_c_order() -> None:
 
 
 @pytest.mark.parametrize("taken", one_in(2, ["np.take(a, i, axis=1)", "np.compress(np.atleast_1d(i) > 0, a, axis=1)"]))
+@pytest.mark.slow
 def test_nothing_is_taken_of_arrays_without_elements(taken: str) -> None:
     """An index is looked at where there is something before it, and an empty axis where the result has elements."""
     f = program(f"def f(a, i): return {taken}")

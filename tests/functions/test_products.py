@@ -121,6 +121,7 @@ def test_dot_into_a_part_of_an_array_or_one_of_two() -> None:
 
 
 @pytest.mark.parametrize("dtype", slow_but(["c16"], ["f4", "f8", "c8", "c16"]))
+@pytest.mark.slow
 def test_complex_dots_are_numpys_to_the_bit_without_an_array(dtype: str) -> None:
     """np.vdot made an array of what it conjugates, which took twice the time of NumPy's."""
     r = np.random.default_rng(0)

@@ -339,6 +339,7 @@ FEW = {
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", one_in(9, FEW))
+@pytest.mark.cases(2)
 def test_c2_axes_of_a_few_known_elements(name: str) -> None:
     f = program(f"def f(a): return {FEW[name]}")
     a = np.random.default_rng(0).normal(size=(8, 12))

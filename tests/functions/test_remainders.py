@@ -43,6 +43,7 @@ def same(f, g, *args: np.ndarray) -> None:
 
 @pytest.mark.parametrize("code", slow_but("d", "efd"))
 @pytest.mark.parametrize("form", slow_but(FORMS[-1:], FORMS))
+@pytest.mark.slow
 def test_bits(form: str, code: str) -> None:
     f = program(f"def f(a, b):\n    return {form}")
     g, every = bufferize(f), special(code)

@@ -42,6 +42,7 @@ def interpolants(x):
     return LINEAR(x), CUBIC(x), PCHIP(x[0]), SMOOTH(x), SPLINE(x[:, None] * np.ones(2)), LINEAR(2)
 
 
+@pytest.mark.slow
 def test_distributions() -> None:
     agree(black_scholes, X * 50, 100.0, 0.01, 0.2, 1.0, ulp=8)
     climb(black_scholes, (X * 50, 100.0, 0.01, 0.2, 1.0), tolerance=1e-12)

@@ -172,6 +172,7 @@ def test_an_error_of_sizes_is_that_of_these_sizes() -> None:
     np.testing.assert_allclose(f(X), sg.savgol_filter(X, 7, 2))
 
 
+@pytest.mark.slow
 def test_in_loops_and_branches() -> None:
     def f(a, k):
         total = 0.0
@@ -329,6 +330,7 @@ def test_windows_whose_sizes_are_computed() -> None:
 
 
 @pytest.mark.parametrize("name", one_in(4, LEAST_SQUARES))
+@pytest.mark.slow
 def test_least_squares(name: str) -> None:
     """There are residuals of a matrix of full rank with more rows than columns; of a vector they are a number."""
     f, g = LEAST_SQUARES[name], tracebuf.bufferize(LEAST_SQUARES[name])
@@ -340,6 +342,7 @@ def test_least_squares(name: str) -> None:
         near(f, g, tall.astype(dtype), (X[:12] * 9).astype(dtype))
 
 
+@pytest.mark.slow
 def test_least_squares_of_slices() -> None:
     f = program("""
         def f(data, bp):

@@ -181,6 +181,7 @@ RUNNING = {
 
 
 @pytest.mark.parametrize("form", slow_but(["d power"], [f"{c} {name}" for c in RUNNING for name in RUNNING[c].split()]))
+@pytest.mark.slow
 def test_accumulations_by_one_call_of_numpys_loop(form: str) -> None:
     """Of all sizes and strides, of computed elements, into a part of an argument, and over the elements themselves."""
     code, name = form.split()

@@ -67,6 +67,7 @@ def same(wanted: Any, found: Any, tolerance: float) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(4, CALLS))
+@pytest.mark.cases(2)
 def test_results_are_eagers(name: str) -> None:
     f, args = CALLS[name]
     g = tracebuf.bufferize(f)
@@ -84,6 +85,7 @@ def test_the_whole_ladder() -> None:
     agree(f, X, Y)
 
 
+@pytest.mark.slow
 def test_results_keep_their_class() -> None:
     f = tracebuf.bufferize(lambda x, y: (st.ttest_ind(x, y), st.pearsonr(x, y)))
     ttest, pearson = f(X, Y)
@@ -93,6 +95,7 @@ def test_results_keep_their_class() -> None:
     assert pearson.confidence_interval() == st.pearsonr(X, Y).confidence_interval()
 
 
+@pytest.mark.slow
 def test_in_loops_and_branches() -> None:
     def f(x: np.ndarray) -> Any:
         total, last = 0.0, st.ansari(x, x * 2)
@@ -159,6 +162,7 @@ CALLBACKS: dict[str, Callable[..., Any]] = {
 
 
 @pytest.mark.parametrize("name", one_in(3, CALLBACKS))
+@pytest.mark.cases(4)
 def test_functions_of_the_users_are_called(name: str) -> None:
     f = CALLBACKS[name]
     g = tracebuf.bufferize(f)
@@ -274,6 +278,7 @@ def test_errors_of_a_callback_come_through() -> None:
         g(np.array([1.0, 2.0]))
 
 
+@pytest.mark.slow
 def test_results_of_optimizations_are_returned_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
     def f(x: np.ndarray) -> Any:
         r = so.minimize(rosenbrock, x, method="L-BFGS-B")
@@ -343,6 +348,7 @@ def test_what_is_kept_is_let_go_with_the_call() -> None:
         kept.kept(number)
 
 
+@pytest.mark.slow
 def test_what_is_refused() -> None:
     seen: list[Any] = []
 

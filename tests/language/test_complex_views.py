@@ -35,6 +35,7 @@ def test_stores_through_parts(store: str) -> None:
     agree(f, complexes(7, np.complex64), np.arange(7, dtype=np.float32), ulp=8)
 
 
+@pytest.mark.slow
 def test_a_part_and_the_other_one_are_apart() -> None:
     """Real and imaginary parts of numbers have no element in common, whichever numbers they are of."""
     f = tracebuf.bufferize(program("""

@@ -111,6 +111,7 @@ QUICK = (largest_first, one_list_twice)
 
 
 @pytest.mark.parametrize("f", slow_but(QUICK[:1], (*QUICK, exchanged, grown)))
+@pytest.mark.slow
 def test_deep_copies_of_lists_of_lists(f: Any) -> None:
     for a in ([[2.0, 9.0, 4.0], [0.0, 5.0, 3.0], [1.0, 1.0, 8.0]], [[1.0], [0.0]], [[0.0, 1.0]]):
         agree(f, a)

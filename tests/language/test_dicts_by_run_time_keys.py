@@ -298,6 +298,7 @@ def test_counts() -> None:
 
 
 @pytest.mark.parametrize("f", one_in(45, FUNCTIONS))
+@pytest.mark.slow
 def test_uses(f: Any) -> None:
     agree(f, DIGITS)
     agree(f, DIGITS[:1])
@@ -352,6 +353,7 @@ def test_keys_of_another_type_are_in_none() -> None:
     agree(f, DIGITS)
 
 
+@pytest.mark.slow
 def test_lists_that_grow_in_a_loop_over_them() -> None:
     """Such a list is gone through as it was: where it grows meanwhile, that is refused when the program runs."""
     text = """def f(x):
@@ -400,6 +402,7 @@ def moves_what_is_missing(keys, most):
 
 @pytest.mark.parametrize("f", [least_recently_used, both_ends])
 @pytest.mark.parametrize("keys", one_in(3, [[3, 1, 2, 5, 3, 1, 2], [4, 4, 1], []]))
+@pytest.mark.cases(2)
 def test_ordered_dicts(f: Any, keys: list[int]) -> None:
     agree(f, np.array(keys, int), 2)
 
@@ -473,6 +476,7 @@ def test_a_key_of_another_type_than_all_keys() -> None:
     refused(g, np.ones(2))
 
 
+@pytest.mark.slow
 def test_a_dict_of_a_defaultdict_of_lists() -> None:
     """Python's TypeError was raised, where eager raises nothing."""
 
@@ -510,6 +514,7 @@ USES_OF_LISTS = {
 
 
 @pytest.mark.parametrize("use", slow_but(("in order",), USES_OF_LISTS))
+@pytest.mark.slow
 def test_the_lists_of_a_defaultdict_as_other_lists(use: str) -> None:
     text = f"def f(keys):\n    d = by_key(keys)\n    return {USES_OF_LISTS[use]}"
     f = tracebuf.bufferize(program(text, by_key=by_key, np=np))

@@ -200,6 +200,7 @@ def appended_where_all_is_caught(v, w):
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 40])
+@pytest.mark.cases(4)
 def test_an_exception_may_be_caught_in_the_middle_of_a_change(n: int) -> None:
     """Memory for an item may be missing, which `finally` sees: the container then has what it had before."""
     v = np.random.default_rng(n).random(n)

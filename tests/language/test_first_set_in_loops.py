@@ -133,6 +133,7 @@ LEFT_BY = {"at its end": "pass", "by break": "if s > 50:\n                    br
 
 @pytest.mark.parametrize("left", one_in(2, LEFT_BY))
 @pytest.mark.parametrize("loop", ["for i in range(n):", "while i < n:"])
+@pytest.mark.cases(4)
 def test_an_array_of_its_own_or_another_one_first_bound_in_a_loop(loop: str, left: str) -> None:
     """The first iteration binds the argument, those after it a new array, as total variation denoising does."""
     f = program(f"""

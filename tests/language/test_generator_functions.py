@@ -272,6 +272,7 @@ def test_what_a_generator_does_is_done_in_its_turn(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("made", ["{{v * 2 for v in {}}}", "{{v: v + 1 for v in {}}}"])
+@pytest.mark.cases(2)
 def test_sets_and_dicts_of_a_generator_whose_items_the_run_time_knows(made: str) -> None:
     """It was an InternalError; of a list of the items they are made."""
     given = """

@@ -249,6 +249,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("f", one_in(5, PROGRAMS))
+@pytest.mark.cases(4)
 def test_programs(f: Any) -> None:
     climb(f, (X,))
     for x in (X[::-1].copy(), X[:4] * 0.8, np.sort(X)):

@@ -650,6 +650,7 @@ def mixed_with_numpys(x):
     return np.array(out)
 
 
+@pytest.mark.slow
 def test_where_the_dtype_of_an_empty_list_matters() -> None:
     """A statement is traced for lists with items and without, but not a function's result."""
     for x in (X, -abs(X)):
@@ -669,6 +670,7 @@ def test_a_loop_that_counts_gives_known_lengths() -> None:
         agree(as_long_as_counted, X, n)
 
 
+@pytest.mark.slow
 def test_where_the_dtype_depends_on_which_items_are_pythons() -> None:
     agree(mixed_with_numpys, X)
     assert "Python's numbers alone" in refused(mixed_with_numpys, -abs(X)).reason
@@ -800,6 +802,7 @@ def test_lists_of_the_rows_of_an_array(text: str) -> None:
 
 
 @pytest.mark.parametrize("put", ["out.extend([v] * int(n))", "out += [v] * int(n)", "out += [v, v] * int(n)"])
+@pytest.mark.cases(3)
 def test_extended_by_lists_of_run_time_length(put: str) -> None:
     text = f"def f(ns, vs):\n    out = []\n    for n, v in zip(ns, vs):\n        {put}\n    return out, len(out)"
     for ns in ([1, 2, 0, 3], [0, 0], [], [-1, 4]):
@@ -1050,6 +1053,7 @@ REPEATED = (
 
 
 @pytest.mark.parametrize("body", one_in(3, REPEATED))
+@pytest.mark.cases(3)
 def test_a_list_is_repeated_in_place(body: str) -> None:
     """Another name of it did not see what `*=` does."""
     f = program(f"def f(x, k):\n    {body}\n    return l, m, l is m")

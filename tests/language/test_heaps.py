@@ -176,6 +176,7 @@ def of_the_callers(xs, a):
     return heapq.heappop(xs), xs
 
 
+@pytest.mark.slow
 def test_a_heap_in_a_list_of_the_callers() -> None:
     agree(of_the_callers, [np.float64(2.0), np.float64(1.0), np.float64(1.5)], X)
 

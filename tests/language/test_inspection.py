@@ -38,6 +38,7 @@ MADE = (
 
 
 @pytest.mark.parametrize("layout", one_in(6, MATRICES))
+@pytest.mark.cases(2)
 def test_flags_are_numpys(layout: str) -> None:
     names = (
         "c_contiguous", "f_contiguous", "contiguous", "fortran", "writeable", "aligned", "behaved", "carray", "farray",
@@ -266,6 +267,7 @@ def test_the_least_dtype_is_refused_where_it_is_longlong() -> None:
         agree(g, np.array([n], np.longlong), np.array(n, np.longlong))
 
 
+@pytest.mark.slow
 def test_the_least_dtype_of_a_float_of_the_run_time() -> None:
     f = program("def f(a, x):\n    return np.min_scalar_type(a[0]), np.min_scalar_type(x), np.min_scalar_type(a.sum())")
     for x in (0.5, 64999.9, 65000.0, -65000.0, 3.4e38, 3.39e38, -3.4e38, 1e300, np.inf, -np.inf, np.nan):
@@ -281,6 +283,7 @@ def test_the_least_dtype_of_a_float_of_the_run_time() -> None:
         tracebuf.bufferize(lambda a: np.min_scalar_type(a[0]))(np.ones(2, complex))
 
 
+@pytest.mark.slow
 def test_images_are_offset_in_the_least_dtype() -> None:
     f = program("""
         def f(image):

@@ -131,12 +131,14 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("f, args, again", one_in(6, PROGRAMS, rows=True), ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.cases(3)
 def test_keys_that_only_the_run_time_knows(f: Any, args: Any, again: Any) -> None:
     climb(f, args)
     for values in (args, *again):
         agree(f, *values)
 
 
+@pytest.mark.slow
 def test_one_program_serves_other_values_of_the_dict() -> None:
     f = tracebuf.bufferize(summed)
     for scale in (1.0, 2.0, -3.0):

@@ -119,11 +119,13 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 
 
 @pytest.mark.parametrize("name", one_in(3, CALLS))
+@pytest.mark.cases(4)
 def test_labels_on_the_whole_ladder(name: str) -> None:
     climb(*CALLS[name], tolerance=1e-12)
 
 
 @pytest.mark.parametrize("name", CALLS)
+@pytest.mark.cases(6)
 def test_other_labels_run_the_same_program(name: str) -> None:
     function, args = CALLS[name]
     f = tracebuf.bufferize(function)
@@ -151,6 +153,7 @@ def kinds_of_all(y, one="a\0"):
     return y == one, u, inverse, y.shape, np.isin(y, ["dog", "q"]), y.T == one, y.ravel() == one, y.dtype
 
 
+@pytest.mark.slow
 def test_arguments_are_results_as_eagers_are() -> None:
     agree(given_back, Y, Z)
     agree(given_back, Y, Y)
@@ -446,6 +449,7 @@ def spoken(y, z, x):
 @pytest.mark.parametrize("f", one_in(3, [
     last_of_each, merged, rest, most_frequent, first_place, by_case, raised, masked, swapped, one_hot, spoken,
 ]))  # fmt: skip
+@pytest.mark.cases(4)
 def test_statements(f: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
     for args in ((Y, Z, X), (np.array(["dog"] * 8 + ["ant"]), Y[::-1], -X), (Z, Y, np.abs(X) + 0.1)):
         agree(f, *args)

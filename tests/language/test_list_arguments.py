@@ -109,6 +109,7 @@ PROGRAMS = [(searched, [1, 3, 5, 9, 12], 9), (searched, [1.5, 2.5], 2.0), (searc
 
 
 @pytest.mark.parametrize("case", one_in(5, PROGRAMS), ids=lambda c: c[0].__name__)
+@pytest.mark.cases(4)
 def test_programs(case: Any) -> None:
     f, *args = case
     agree(f, *args)

@@ -246,6 +246,7 @@ APPENDED: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 
 
 @pytest.mark.parametrize("name", slow_but(("carried",), APPENDED))
+@pytest.mark.slow
 def test_what_is_appended_owns_its_elements(name: str) -> None:
     f, args = APPENDED[name]
     agree(f, *args, ulp=200)
@@ -512,6 +513,7 @@ LISTS_OF_OBJECTS = [
 
 
 @pytest.mark.parametrize("text", one_in(2, LISTS_OF_OBJECTS))
+@pytest.mark.cases(4)
 def test_lists_that_get_objects_in_a_loop_of_few_iterations(text: str) -> None:
     """The loop is unrolled; how often it runs is part of the key."""
     f = program("def f(a, n):\n    out = []\n    " + text.replace("\n", "\n    "), Layer=Layer)

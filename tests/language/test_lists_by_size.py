@@ -74,6 +74,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("function", "calls", "most"), one_in(3, CALLS, rows=True))
+@pytest.mark.cases(2)
 def test_one_program_serves_lists_of_all_lengths(
     function: Callable[..., Any], calls: list[tuple[Any, ...]], most: int
 ) -> None:

@@ -97,6 +97,7 @@ def test_each_turn_looks_at_the_list(what: str) -> None:
 
 
 @pytest.mark.parametrize("what", one_in(9, WITHIN))
+@pytest.mark.slow
 def test_loops_within_one_another(what: str) -> None:
     f = made(WITHIN[what])
     for v in (np.arange(7.0), np.array([3.0, -1.0, 2.0, 5.0]), np.array([1.5]), np.array([1.0, 8.0, 2.0, 7.0, 3.0])):

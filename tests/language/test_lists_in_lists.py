@@ -288,6 +288,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", slow_but(("stored", "exchanged", "one_row_twice", "in_two_lists"), PROGRAMS))
+@pytest.mark.cases(4)
 def test_programs(name: str) -> None:
     f, x = PROGRAMS[name]
     agree(f, x)
@@ -385,6 +386,7 @@ def uneven(k):
 
 
 @pytest.mark.parametrize("f", [out_of_range, too_many, popped_empty, uneven], ids=lambda f: f.__name__)
+@pytest.mark.cases(4)
 def test_errors(f: Any) -> None:
     agree(f, K)
 
@@ -445,6 +447,7 @@ def test_rows_in_reverse_are_swapped_in_place() -> None:
     climb(f, (4,), again=[(9,)])
 
 
+@pytest.mark.slow
 def test_arrays_in_reverse() -> None:
     def f(x, n):
         out = []

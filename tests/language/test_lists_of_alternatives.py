@@ -166,6 +166,7 @@ def test_none_or_numbers() -> None:
         agree(nothing, n)
 
 
+@pytest.mark.slow
 def test_what_is_refused() -> None:
     """Python compares ints and floats exactly; the array of ints alone is one of ints."""
     assert "an order, or an equality, of items that are a float or an int" in refused(ordered, X, 30).reason

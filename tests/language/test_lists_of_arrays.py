@@ -149,6 +149,7 @@ ARRAYS = (rows, diffusion, carried, appended_first, stored_before, joined, retur
 
 
 @pytest.mark.parametrize("f", one_in(3, ARRAYS))
+@pytest.mark.cases(2)
 def test_arrays(f: Any) -> None:
     agree(f, X, N, ulp=8)
 
@@ -192,6 +193,7 @@ def column_of_none(x, n):
     return np.array(out)[:, 0]
 
 
+@pytest.mark.slow
 def test_without_items() -> None:
     agree(none_appended, X, N)
     assert isinstance(agree(none_stacked, X, N), ValueError)
@@ -249,6 +251,7 @@ EXCHANGED = {
 
 @pytest.mark.parametrize("what", EXCHANGED)
 @pytest.mark.parametrize("n", slow_but([40], [0, 1, 40]))
+@pytest.mark.cases(3)
 def test_copies_of_arrays_that_change_places(what: str, n: int) -> None:
     f = program("def f(x, n):\n    out = []\n" + "\n".join("    " + line for line in EXCHANGED[what].splitlines()))
     agree(f, X, n, ulp=8)

@@ -127,6 +127,7 @@ PROGRAMS = [(kept, X), (asked, X), (one_object, X), (log_of, 1.0, 1e-9), (arrays
 
 
 @pytest.mark.parametrize("case", one_in(9, PROGRAMS), ids=lambda p: p[0].__name__)
+@pytest.mark.slow
 def test_programs(case: Any) -> None:
     f, x, *more = case
     climb(f, (x, *more), again=[] if f in (log_of, one_object, within) else [(x[:4], *more), (x[:1], *more)])

@@ -295,6 +295,7 @@ def test_n1_an_int_that_a_float_does_not_hold() -> None:
         f(np.float64(0), 94906267)
 
 
+@pytest.mark.slow
 def test_pythons_complex_number_computes_with_a_float64_as_with_a_float() -> None:
     """The result is Python's: `1j * x[0]` is weak beside an array, `x[0] * 1j` is not."""
     x, z = np.array([3.0, 4.0]), np.array([1, 2], np.float32)
@@ -336,6 +337,7 @@ def of_some(t0, end, h):
 
 
 @pytest.mark.parametrize("f", one_in(2, [times, of_some]))
+@pytest.mark.slow
 def test_the_array_of_floats_of_either_and_of_ints(f: Callable[..., Any]) -> None:
     for arguments in ((0.0, 1.0, 0.3), (0, 1.0, 0.3), (0, 1, 0.25)):
         agree(f, *arguments)

@@ -328,6 +328,7 @@ SIGNS = ("+", "-", "*", "/", "//", "%", "**", "<", ">=", "==", "!=", "&", "@")
 
 
 @pytest.mark.parametrize("pair", one_in(8, [" ".join(pair) for pair in itertools.product(NUMPYS, LISTS)]))
+@pytest.mark.cases(3)
 def test_numbers_of_numpys_beside_lists(pair: str) -> None:
     """NumPy takes a list for an array, unless an int repeats it; a comparison with a known number was False."""
     a, (number, _, items) = np.array([1.5, 2.5]), pair.partition(" ")

@@ -366,6 +366,7 @@ def test_ufuncs_that_numpy_computes_read_ahead(i: int) -> None:
 
 
 @pytest.mark.parametrize("operator", ["<<", ">>", "//", "%", "**", "&", "*"])
+@pytest.mark.cases(3)
 def test_operators_of_rows_that_turn_out_to_be_apart(operator: str) -> None:
     """A shift, of which there are several ops, made a temporary where others do not."""
     f = program(f"def f(a):\n    b = a[2]\n    b {operator}= a[-2, :1]\n    return a")

@@ -142,6 +142,7 @@ def by_distance(x, k):
 
 
 @pytest.mark.parametrize("edges", one_in(3, [[], [0.2, 0.8], [1, 1, 2]]))
+@pytest.mark.slow
 def test_bisect(edges: list[float]) -> None:
     agree(bisected, X, edges)
     agree(bisected, np.arange(4)[::-1].copy(), edges)
@@ -180,6 +181,7 @@ def queue_of_neighbours(x):
     return total, near
 
 
+@pytest.mark.slow
 def test_a_deque_of_a_list() -> None:
     agree(queue_of_neighbours, X)
     agree(queue_of_neighbours, X[:0])

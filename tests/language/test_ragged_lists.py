@@ -37,6 +37,7 @@ USES = {
 
 
 @pytest.mark.parametrize("name", slow_but(("joined",), USES))
+@pytest.mark.slow
 def test_what_is_done_with_arrays_that_data_select(name: str) -> None:
     f = bufferize(program(f"def f(v):{GROWN}    return {USES[name]}", np=np))
     for v in (np.arange(9.0), np.arange(9, dtype=np.int32)[::-1], np.zeros(3), np.array([7.0])):
@@ -265,6 +266,7 @@ USES_OF_ROWS = {
 
 
 @pytest.mark.parametrize("name", slow_but(("joined",), USES_OF_ROWS))
+@pytest.mark.slow
 def test_rows_that_data_select(name: str) -> None:
     f = bufferize(program(f"def f(x, labels):{ROWS}    return {USES_OF_ROWS[name]}", np=np))
     labels = np.array([0, 1, 2, 1, 0, 3, 2])

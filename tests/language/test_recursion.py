@@ -128,6 +128,7 @@ def ackermanns(v, n):
     return o, v
 
 
+@pytest.mark.slow
 def test_in_a_loop_that_is_traced_more_than_once() -> None:
     """A constant that a call of itself gives has been made outside of the function, by the tracing before."""
     g = tracebuf.bufferize(ackermanns)

@@ -342,6 +342,7 @@ def check(case: Case) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(6, CASES))
+@pytest.mark.slow
 def test_arrays_that_it_makes(name: str) -> None:
     check(CASES[name])
 
@@ -353,6 +354,7 @@ def test_more_arrays_that_it_makes(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", one_in(2, ["f4", "i4", "u1", "c16"]))
+@pytest.mark.cases(2)
 def test_dtypes(dtype: str) -> None:
     climb(merge_sort_of_copies if dtype == "c16" else quicksort, (np.array([5, 1, 4, 1, 3], dtype),))
 
@@ -485,6 +487,7 @@ def rebound(a, n):
 
 
 @pytest.mark.parametrize("n", slow_but([4], [0, 1, 4]))
+@pytest.mark.slow
 def test_a_result_is_the_array_that_it_is_in_eager(n: int) -> None:
     """The argument itself, a part of it that is stored to, or an array of around."""
     a = np.arange(6.0) + 3
@@ -495,6 +498,7 @@ def test_a_result_is_the_array_that_it_is_in_eager(n: int) -> None:
 
 
 @pytest.mark.parametrize("p", slow_but([4.5], [0.0, 4.5, 99.0]))
+@pytest.mark.slow
 def test_a_result_that_depends_on_the_path(p: float) -> None:
     a = np.arange(6.0) + 3
     climb(filled_by_itself, (a, 2))
@@ -622,6 +626,7 @@ MORE_FORMS: dict[str, Case] = {
 
 
 @pytest.mark.parametrize("name", one_in(2, FORMS))
+@pytest.mark.cases(2)
 def test_arrays_that_are_given_in_other_forms(name: str) -> None:
     check(FORMS[name])
 
@@ -641,6 +646,7 @@ def test_parts_of_arrays_that_it_makes() -> None:
 
 
 @pytest.mark.parametrize("form", one_in(3, ["backwards", "column", "read only"]))
+@pytest.mark.slow
 def test_the_first_array_alone_is_of_a_form_of_its_own(form: str) -> None:
     """The first call is inlined; RecursionError comes where it does in Python."""
     a = RNG.random(12)

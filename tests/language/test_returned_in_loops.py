@@ -30,6 +30,7 @@ OR_REFUSED = [
 
 @pytest.mark.parametrize("body", BODIES + OR_REFUSED)
 @pytest.mark.parametrize("begin", slow_but(["m[0]"], ["np.ones(len(m))", "m[0]", "m[0].copy()"]))
+@pytest.mark.cases(5)
 def test_an_array_that_is_returned_and_carried_on(body, begin):
     g = bufferize(verify=True)(program(f"def f(m, n, most):\n v = {begin}\n for i in range(n):\n  {body}"))
     for n, most in ((5, 1.0), (5, 9.0), (0, 1.0), (40, 1e300)):

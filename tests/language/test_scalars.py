@@ -207,6 +207,7 @@ def in_place(v, n):
 
 
 @pytest.mark.parametrize("f", [size, summed, in_place])
+@pytest.mark.cases(3)
 def test_n3_ints_to_a_power_whose_sign_only_the_run_time_knows(f: Any) -> None:
     for v in ([2.0, 1.0, 0.0, 1.0], [-2.0, 1.0], [0.2, -1.0]):
         agree(f, np.array(v), 3)

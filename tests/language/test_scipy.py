@@ -29,6 +29,7 @@ TRACED = {
 
 
 @pytest.mark.parametrize("name", one_in(3, TRACED))
+@pytest.mark.cases(2)
 def test_functions_written_in_python(name: str) -> None:
     agree(TRACED[name], np.linspace(0.1, 3.0, 50), ulp=8)
 

@@ -251,6 +251,7 @@ def built(v, p):
 
 
 @pytest.mark.parametrize("f", [places, built])
+@pytest.mark.cases(2)
 def test_formats_with_ints_of_the_call(f: Any) -> None:
     for p in (2, 3):
         agree(f, np.array([1.23456, -7.5]), p)
@@ -267,6 +268,7 @@ def ticks(v):
     return labels, [f"{x:.{k}f}" for k, x in enumerate(v)], f"{places:>{places}}"
 
 
+@pytest.mark.slow
 def test_formats_with_ints_that_only_the_run_time_knows() -> None:
     for v in ([1.23456, 3.5, -0.001], [0.00123, 2.0, 7.0]):
         agree(ticks, np.array(v))

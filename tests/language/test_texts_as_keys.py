@@ -132,6 +132,7 @@ PROGRAMS = [(counted, X), (known_dict, X), (walked, K), (sums_by_kind, X), (heap
 
 
 @pytest.mark.parametrize("case", one_in(12, PROGRAMS), ids=lambda c: c[0].__name__)
+@pytest.mark.slow
 def test_programs(case: Any) -> None:
     f, x = case
     climb(f, (x,), again=[(-x if x is X else x[::-1],), (x[:5],)])
@@ -219,6 +220,7 @@ NUMBERED = (by_number, numbered_lists, named_or_numbered)
 
 
 @pytest.mark.parametrize("f", slow_but(NUMBERED[:1], NUMBERED))
+@pytest.mark.slow
 def test_texts_of_a_number_as_keys(f: Any) -> None:
     for k in (K, K[:4], K * 40 + 1):
         agree(f, k)

@@ -225,6 +225,7 @@ def test_what_is_asked_of_texts() -> None:
     refused(parted, 2131)
 
 
+@pytest.mark.slow
 def test_a_long_text_costs_memory_for_its_parts_only() -> None:
     """Each iteration kept the whole text of then."""
 

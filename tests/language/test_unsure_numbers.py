@@ -123,6 +123,7 @@ def test_ints_are_compared_with_ints_of_any_size():
             agree(f, np.array([0, 1, 2, 100, 5]).astype(dtype), np.array(x), 3)
 
 
+@pytest.mark.slow
 def test_sums_and_products_of_ints_wrap_where_they_are_numpys():
     """Where they are Python's they are exact, or raise beyond 64 bits."""
 

@@ -66,6 +66,7 @@ RESHAPES = [
 ]
 
 
+@pytest.mark.slow
 def test_s5_reshape(a: np.ndarray) -> None:
     """A view exactly where NumPy's is one; a store through it reaches the array then."""
     check_forms(RESHAPES, values={"a": a})

@@ -10,6 +10,7 @@ from tests.support.params import one_in
 
 
 @pytest.mark.parametrize(("name", "flags"), one_in(10, documents.CASES, rows=True))
+@pytest.mark.cases(4)
 def test_the_text_and_what_it_does(name: str, flags: tuple[str, ...]) -> None:
     """What a case prints and does, which is compared with what the program did before, stands on the page."""
     sections = documents.case(name, flags)

@@ -42,6 +42,7 @@ def of_rows(a):
     return np.median(a[:, :3], axis=1), np.median(a[:, 1:7], axis=-1), np.median(a[:4, 0]), np.median(a[2:4], axis=0)
 
 
+@pytest.mark.slow
 def test_windows_are_not_sorted() -> None:
     """They were copied and sorted one by one, and NumPy's function was called for many of them."""
     f, x = tracebuf.bufferize(windows), np.random.default_rng(0).random(50)
@@ -55,6 +56,7 @@ def test_windows_are_not_sorted() -> None:
 
 
 @pytest.mark.parametrize("dtype", slow_but(["d"], "bhilqBHILQfd"))
+@pytest.mark.slow
 def test_each_dtype(dtype: str) -> None:
     r = np.random.default_rng(3)
     most = 2**62 if dtype in "lqLQ" else 100

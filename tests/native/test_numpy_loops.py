@@ -182,6 +182,7 @@ def test_products_have_numpys_bits(dtype: str) -> None:
         assert stacked(np.stack([a, a]), b).tobytes() == np.matmul(np.stack([a, a]), b).tobytes()
 
 
+@pytest.mark.slow
 def test_products_import_nothing_of_scipy() -> None:
     code = """
 import sys, numpy as np, tracebuf

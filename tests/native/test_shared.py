@@ -100,6 +100,7 @@ def test_what_is_known_of_memory_is_part_of_a_nest() -> None:
     assert functions(first) and functions(second) and not functions(first) & functions(second)
 
 
+@pytest.mark.slow
 def test_code_lives_as_long_as_it_is_used() -> None:
     """The program that came with a nest dies; its code does not."""
     g, first = ready(one, A)

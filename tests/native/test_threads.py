@@ -245,6 +245,7 @@ def test_loops_whose_iterations_depend_on_one_another_are_not_shared(name: str) 
 
 
 @pytest.mark.parametrize("tier", ["quick", "auto"])
+@pytest.mark.cases(2)
 def test_in_other_tiers(tier: str) -> None:
     f, args = PROGRAMS["waves"]
     assert serial_and_parallel(f, args, tier=tier) == 6
@@ -254,6 +255,7 @@ def test_in_other_tiers(tier: str) -> None:
     assert serial_and_parallel(f, args, tier=tier) == 1
 
 
+@pytest.mark.slow
 def test_small_nests_are_not_shared() -> None:
     with threads.shared_from(threads.LEAST):
         for n in (1, 10, 1000, 10_000, 100_000):

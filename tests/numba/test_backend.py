@@ -79,6 +79,7 @@ def test_the_option(tmp_path: Path) -> None:
         shown(np.ones(3))
 
 
+@pytest.mark.slow
 def test_calls_are_counted() -> None:
     """What the program allocates and copies, as of the other back end; the call has its effects once."""
 
@@ -111,6 +112,7 @@ def test_exceptions_have_the_line() -> None:
 
 
 @pytest.mark.parametrize("name", slow_but(("gemver",), sorted(PROGRAMS)))
+@pytest.mark.slow
 def test_programs(name: str) -> None:
     function, arguments = PROGRAMS[name]
     random = np.random.default_rng(1)

@@ -79,6 +79,7 @@ SQUARE = np.arange(9.0).reshape(3, 3)
 
 
 @pytest.mark.parametrize("f", [updates, several, views])
+@pytest.mark.cases(3)
 def test_calls(f: Any) -> None:
     call = check(f, A, B)
     check(f, A[:2], B[:2], call=call)
@@ -234,6 +235,7 @@ def test_parameters_that_no_call_has() -> None:
         caller(f, "a")(A)
 
 
+@pytest.mark.slow
 def test_what_is_done_before_an_error() -> None:
     def f(a: Any, i: Any) -> Any:
         a += 1
@@ -252,6 +254,7 @@ def test_what_is_done_before_an_error() -> None:
         np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.slow
 def test_both_ways() -> None:
     @njit
     def inner(x):

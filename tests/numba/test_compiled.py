@@ -27,6 +27,7 @@ def both(f: Any, *args: Any) -> tuple[list[Any], list[Any]]:
 
 
 @pytest.mark.parametrize("name", slow_but(["gemver"], ["seidel", "gemver", "life", "bubble_sort"]))
+@pytest.mark.slow
 def test_programs_have_the_same_bits(name: str) -> None:
     function, arguments = PROGRAMS[name]
     random = np.random.default_rng(1)
@@ -110,6 +111,7 @@ def test_loops_that_write_numbers_out_stay_pythons() -> None:
         both(checked_energies, np.array([1.0, -1.5]))
 
 
+@pytest.mark.slow
 def test_loops_over_halves_stay_pythons() -> None:
     """Numba has no float16: a loop that moved elements of one array said nothing of its type."""
 
@@ -136,6 +138,7 @@ def elements(a: np.ndarray, b: np.ndarray, k: int) -> Any:
 
 
 @pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.cases(2)
 def test_elements_as_arrays(step: int) -> None:
     """`b[k, ...]` is a number in Numba: indexing it, and storing into it, had no type."""
     a, b = np.arange(12.0 * step).reshape(-1, 3)[::step], np.arange(4.0 * step)[::step]
@@ -152,6 +155,7 @@ def halves(h: np.ndarray, w: np.ndarray) -> Any:
     return *mixed, *extreme, *cast, a < b, a == b, np.isnan(a), h.max(), h.sum(), np.maximum(h, w), divmod(a, b)
 
 
+@pytest.mark.slow
 def test_numbers_that_are_halves() -> None:
     """Numba has no float16: the functions beside the loops were compiled for it."""
     h, w = np.array([1.5, -2.25, 0.5], np.float16), np.array([-0.5, 0.75, 3], np.float16)

@@ -93,6 +93,7 @@ def test_a_file_does_what_the_function_does(name: str, here: Path) -> None:
             space[name](args[0], np.zeros(3))
 
 
+@pytest.mark.slow
 def test_a_file_for_numba_has_the_same_results(here: Path) -> None:
     pytest.importorskip("numba")
     words, args = CALLS["step"]
@@ -204,6 +205,7 @@ def test_parts_of_arguments_and_captured_arrays(function: Any, arguments: Any) -
         space[function.__name__](*reversed(arguments()))
 
 
+@pytest.mark.slow
 def test_a_file_allocates_no_more_than_eager() -> None:
     """A product or a call of NumPy's is the variable itself; what is not used any more is deleted, with its views."""
 

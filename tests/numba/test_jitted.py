@@ -119,6 +119,7 @@ CALLS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", slow_but(("scalars", "looped"), CALLS))
+@pytest.mark.cases(2)
 def test_calls_agree(name: str) -> None:
     f, args = CALLS[name]
     agree(f, *args)

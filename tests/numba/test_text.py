@@ -243,6 +243,7 @@ def swapped_once(a, b):
     return both, 1
 
 
+@pytest.mark.slow
 def test_a_test_that_is_read_after_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ladder, "NUMBA", 1)
     ladder.climb(swapped_once, (np.ones(4), np.zeros(4)), strategies=(Options(),))

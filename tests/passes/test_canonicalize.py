@@ -310,6 +310,7 @@ def an_array_made_late(a: Any, b: Any, n: int) -> Any:
 
 
 @pytest.mark.parametrize("f", [a_name_bound_late, arrays_that_take_turns, an_array_made_late])
+@pytest.mark.cases(3)
 def test_f1_what_a_while_loop_begins_with_unread_moves_no_array_to_another_place(f: Callable[..., Any]) -> None:
     """Whether `t` is bound is not read before it is stored to: the loop no longer began with it, but ended with it, so
     that each array's result stood elsewhere than its initial value, and each iteration copied each array."""

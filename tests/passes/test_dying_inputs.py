@@ -107,6 +107,7 @@ def test_is_unused_afterwards() -> None:
         assert arrays_made(function, matrix()) == 2
 
 
+@pytest.mark.slow
 def test_is_unused_by_the_next_iteration() -> None:
     def outside(x, n):
         e = np.exp(x)

@@ -57,6 +57,7 @@ def climb(f: Any, given: tuple[Any, ...], **how: Any) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(12, [*BLOCKED, *KEPT]))
+@pytest.mark.cases(2)
 def test_each_element_takes_the_same_steps(name: str) -> None:
     f = function((BLOCKED | KEPT)[name])
     climb(f, args(9, 5), again=[args(300, 70), args(2, 9000), args(40, 300)])
@@ -66,6 +67,7 @@ def test_each_element_takes_the_same_steps(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(3, BLOCKED))
+@pytest.mark.cases(4)
 def test_a_few_rows_at_a_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", 96)
     climb(function(BLOCKED[name]), args(9, 5), again=[args(40, 3), args(1, 20)])
@@ -83,6 +85,7 @@ def test_a_loop_over_blocks_is_around(name: str) -> None:
     assert ("arith.minsi" in text and "scf.for" in text) == (name in BLOCKED), text
 
 
+@pytest.mark.slow
 def test_the_bits_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     given, found = args(500, 333), []
     for size in (2**12, 2**16, 2**40):
@@ -129,6 +132,7 @@ LOSS = """m = x.max(axis=1)
 
 @pytest.mark.parametrize("name", one_in(4, [*BLOCKED, "loss"]))
 @pytest.mark.parametrize("size", [2**17, 1024])
+@pytest.mark.cases(4)
 def test_no_more_memory_at_once(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is made when something else is freed takes its memory, or is made in another loop."""
     monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", size)
@@ -142,6 +146,7 @@ def clone(given: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(x.copy() if isinstance(x, np.ndarray) else x for x in given)
 
 
+@pytest.mark.slow
 def test_not_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     f, given = function(BLOCKED["vectors"]), args(50, 60)
     assert "scf.for" in bufferize(f).lower(*given).as_text()
@@ -155,6 +160,7 @@ def test_not_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(2, ["several consumers", "in a loop", "softmax", "two results"]))
+@pytest.mark.cases(2)
 def test_users_are_told_of_whole_arrays(name: str) -> None:
     """Blocks are nothing that a line of the user's asks for."""
     found = [bufferize(function(BLOCKED[name]), tile=tile) for tile in (True, False)]

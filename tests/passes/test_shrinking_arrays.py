@@ -58,6 +58,7 @@ def test_on_every_rung() -> None:
     climb(pairs, [v, v + 1, 4])
 
 
+@pytest.mark.slow
 def test_one_nest_for_each_array() -> None:
     """They were compared in each step, and each operation had a nest and an array of its own."""
     v = np.random.default_rng(2).random(200)

@@ -55,6 +55,7 @@ def function(body: str) -> Any:
 
 
 @pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
+@pytest.mark.cases(2)
 def test_each_element_takes_the_same_steps(name: str) -> None:
     f = function((BLOCKED | KEPT)[name])
     climb(f, args(9), again=[args(300), args(9000)], quick=True, tolerance=1e-9)
@@ -95,6 +96,7 @@ def test_a_block_fits_the_cache() -> None:
     assert "alloc" not in loop and "copy" not in loop
 
 
+@pytest.mark.slow
 def test_views_that_a_check_allows_stay_behind_it() -> None:
     """A loop of no iterations made a view of an array that is shorter."""
 

@@ -415,11 +415,13 @@ def said(f: Callable[..., Any], args: Sequence[Any]) -> tuple[str, list[str]]:
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.cases(18)
 def test_scripts_climb_the_ladder(f: Callable[..., Any]) -> None:
     climb(f, (X, N), strategies=STRATEGIES, tolerance=1e-13)
     assert said(bufferize(f), (X, N)) == said(f, (X, N))
 
 
+@pytest.mark.slow
 def test_a_script_obeys_the_settings_of_its_module(monkeypatch: pytest.MonkeyPatch) -> None:
     f = bufferize(module_settings)
     for name, value in (("rounds", 4), ("eps", 0.5), ("rounds", 2), ("verbose", False)):

@@ -47,6 +47,7 @@ def check(program: Program) -> None:
 
 
 @pytest.mark.parametrize("seed", slow_but(range(2), range(40)))
+@pytest.mark.cases(2)
 def test_programs_climb_the_ladder(seed: int) -> None:
     """Rules C1 to C4 and S2 over the whole language."""
     check(generate(random.Random(seed)))
@@ -64,6 +65,7 @@ def test_calls_in_turn_do_what_they_do_in_numpy(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", slow_but(range(1), range(30)))
+@pytest.mark.slow
 def test_programs_of_labels_climb_the_ladder(seed: int) -> None:
     check(labels.generate(random.Random(f"labels {seed}")))
 

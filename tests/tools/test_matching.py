@@ -29,6 +29,7 @@ def added(u: Any, v: Any) -> Any:
     return v
 
 
+@pytest.mark.slow
 def test_functions_that_match() -> None:
     assert_matches_numpy(moved, arrays("float64", dims=1), st.integers(0, 3), max_examples=5)
     assert_matches_numpy(bufferize(added), overlapping("float64", dims=1), max_examples=5)
@@ -45,6 +46,7 @@ def test_a_difference_is_shrunk_and_written_as_source(monkeypatch: pytest.Monkey
     assert "first different: native\nresult[0][0]: np.float64(0.0) in eager NumPy, np.float64(2.0) here" in text
 
 
+@pytest.mark.slow
 def test_what_is_refused_or_wrongly_asked() -> None:
     with pytest.raises(tracebuf.UnsupportedError, match="a call of id") as error:
         assert_matches_numpy(lambda a: a + id(a), arrays("float64"))

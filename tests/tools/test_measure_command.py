@@ -85,6 +85,7 @@ def test_arguments_come_from_words_files_and_factories(module: str, capsys: pyte
     assert run(capsys, "numpy:sqrt", "f8[100]")[1]["eager"]["allocated_bytes"] == 800
 
 
+@pytest.mark.slow
 def test_limits_decide_the_exit_status(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     kept = ["--max-allocations", "2", "--max-copies", "1", "--max-bytes", "16KiB", "--max-peak", "16000"]
     code, found, error = run(capsys, f"{module}:shifted", "f8[1000]", *kept)
@@ -137,6 +138,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize("with_tqdm", [False, True])
 @pytest.mark.parametrize("bufferized", [False, True])
+@pytest.mark.cases(4)
 def test_progress_is_shown_on_a_terminal(with_tqdm: bool, bufferized: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many steps as were told of before, and nothing stays; anywhere else nothing is written."""
     seen: list[tuple[int, int | None]] = []
@@ -165,6 +167,7 @@ def test_progress_is_shown_on_a_terminal(with_tqdm: bool, bufferized: bool, monk
     assert with_tqdm or f"{seen[0][0]}/{seen[0][1]} buffers" in text
 
 
+@pytest.mark.slow
 def test_what_raises_what_prints_and_what_does_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,6 +58,7 @@ def test_what_a_report_holds(tmp_path: Path) -> None:
     np.testing.assert_array_equal(u, 1)
 
 
+@pytest.mark.slow
 def test_a_loop_is_shown_once(tmp_path: Path) -> None:
     """The chart of NumPy's memory showed all iterations: nothing could be read."""
     made = story_programs.heat.report(None, np.random.default_rng(0).random(1000), 50)

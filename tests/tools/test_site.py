@@ -78,6 +78,7 @@ def test_pages_of_the_navigation_exist() -> None:
 
 
 @pytest.mark.parametrize("page", one_in(3, ["extending.md", "tour.md", "bufferization-from-scratch.md"]))
+@pytest.mark.slow
 def test_chapters_print_what_they_say(page: str) -> None:
     run = subprocess.run(
         [sys.executable, "docs/chapters.py", page], cwd=ROOT, capture_output=True, text=True, timeout=300
@@ -85,6 +86,7 @@ def test_chapters_print_what_they_say(page: str) -> None:
     assert run.returncode == 0, run.stdout + run.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_pages_say_what_they_are_about(site: Path) -> None:
     assert "NumPy code pays for every intermediate result" in (site / "index.html").read_text()
     assert "What works in its place" in (site / "errors/random.html").read_text()

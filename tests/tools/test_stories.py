@@ -96,6 +96,7 @@ def total(counters: Any) -> int:
 
 
 @pytest.mark.parametrize(("name", "args", "kind"), one_in(12, CASES, rows=True))
+@pytest.mark.cases(4)
 def test_stories(name: str, args: tuple[Any, ...], kind: str | None, tmp_path: Path) -> None:
     f = getattr(story_functions, name)
     told = f.stories(*args)
@@ -152,6 +153,7 @@ def test_what_a_story_says() -> None:
     assert repr(told.saved[0]) == f"line {first}: 1 array, 800 B, of which 800 B are left"
 
 
+@pytest.mark.slow
 def test_what_an_edit_saves_is_simplified() -> None:
     u, v = np.ones(100), np.ones(100)
     story = story_functions.saved_before_a_loop.stories(u, v, 3)[0]

@@ -151,6 +151,7 @@ is nothing left."""
 
 
 @pytest.mark.parametrize(("name", "given", "kind"), one_in(16, CASES, rows=True))
+@pytest.mark.cases(3)
 def test_programs(name: str, given: Callable[[int, int], Given], kind: str | None, tmp_path: Path) -> None:
     f = getattr(story_science if hasattr(story_science, name) else story_programs, name)
     told = f.stories(*given(12, 4))
@@ -240,6 +241,7 @@ def test_what_donates_says_so_and_holds_for_views(tmp_path: Path) -> None:
     assert edit is not None and '@bufferize(donate_optional=("v", "u"))' in edit.apply()
 
 
+@pytest.mark.slow
 def test_an_array_made_before_a_loop_says_what_it_takes() -> None:
     told = story_programs.windows.stories(r(0, 12), 4)
     assert "takes an array more where the loop does not run" in str(told)
@@ -248,6 +250,7 @@ def test_an_array_made_before_a_loop_says_what_it_takes() -> None:
     assert edit is not None and "        u[1:-1] = scratch  # A W R\n" in edit.apply()
 
 
+@pytest.mark.slow
 def test_an_array_made_before_a_loop_picks_no_row() -> None:
     """`np.empty_like(u[k])` raised where the loop does not run, and there is no such row."""
     for name, made in (("rotated", "np.empty(u.shape[1:], u.dtype)"),
@@ -293,6 +296,7 @@ def test_loops_from_a_constant_are_counted_in_numbers() -> None:
     assert {s.how_often for s in source if s.entries[0].in_loop} == {"max(n, 0)"}
 
 
+@pytest.mark.slow
 def test_where_no_edit_was_found_the_proof_says_why() -> None:
     told = {name: getattr(story_programs, name).stories(*given)[0].proof or "" for name, given in (
         ("as_long_as_it_counts", (0.5, 4)), ("symmetric", (r(0, 5, 5),)))}  # fmt: skip
@@ -301,6 +305,7 @@ def test_where_no_edit_was_found_the_proof_says_why() -> None:
     assert "all of whose values are computed before the first is stored" in told["symmetric"]
 
 
+@pytest.mark.slow
 def test_a_formula_says_for_which_counts_it_is() -> None:
     """Where a loop does not run, another program is compiled: its formula was off by an array."""
     told = story_programs.heat.stories(r(0, 12), 4)
