@@ -256,7 +256,6 @@ def test_no_circle_of_files() -> None:
     assert not circles(edges())
 
 
-@pytest.mark.slow
 def test_no_circle_of_folders() -> None:
     folders: dict[str, set[str]] = defaultdict(set)
     for name, targets in edges().items():

@@ -223,7 +223,6 @@ def test_programs_that_share_a_test_are_beside_it() -> None:
     assert not wrong
 
 
-@pytest.mark.slow
 def test_citations_stand_on_one_line() -> None:
     """So that a search for "rule S8" or "MLIR behaviour 6" finds them all."""
     broken = r"\b(?:rules?|behaviours?)\n\s*(?:# )?[A-Z]?\d|\bMLIR\n\s*(?:# )?behaviours? \d"
@@ -279,7 +278,6 @@ def allocations_and_copies(texts: Sequence[str]) -> list[str]:
     return [f"{text.count('memref.alloc(')}/{text.count('memref.copy ')}" for text in cleaned]
 
 
-@pytest.mark.slow
 @needs_mlir
 def test_the_examples_of_behaviours() -> None:
     """Allocations and copies, in MLIR, under compat and by default, as the first line of each tells."""
