@@ -163,3 +163,22 @@ def in_colours(x):
 def test_a_counter_that_is_a_place(f: Callable[..., Any], recwarn: pytest.WarningsRecorder) -> None:
     agree(f, [given(f)], close=True, chunks=9 if given(f).ndim == 1 else (9, -1))
     assert not recwarn.list
+
+
+@pytest.mark.slow
+def test_loops_in_loops_with_borders() -> None:
+    """They were followed iteration by iteration, the inner one anew in each of the outer one: for minutes."""
+
+    def pressure(p, b):
+        for _ in range(6):
+            b[1:-1, 1:-1] = p[2:, 1:-1] - p[:-2, 1:-1]
+            for _ in range(12):
+                p[1:-1, 1:-1] = 0.5 * (p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2]) - b[1:-1, 1:-1]
+                p[:, -1] = p[:, -2]
+                p[0] = p[1]
+                p[-1] = 0.0
+        return p, b
+
+    p, b = np.random.default_rng(0).standard_normal((2, 12, 40))
+    with pytest.raises(UnsupportedError, match="it is read in more than 32 parts"):
+        bufferize(pressure).cut(p, b)

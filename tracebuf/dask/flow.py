@@ -92,6 +92,8 @@ class Flow:
         self.sizes: dict[Value, Dim] = {v: substitute(s.expr, same) for v, s in named.items()}
         self.bound = frozenset(bound)
         self.trips: list[Trips] = []
+        self.turns = 1
+        """How many iterations there are of the loops around that are followed one by one."""
         self.conditions: list[Reaches] = []
         """What conditions around read, and how often loops around run."""
         self.once: dict[Op, tuple[list[int], list[State]]] = {}
@@ -421,7 +423,7 @@ class Flow:
         """The values of a loop's counter, where they are known and few, and no size in it depends on it."""
         if self.trips or not isinstance(trips.count, int) or not isinstance(trips.first, int):
             return None
-        if trips.count * sum(1 for _ in op.walk()) > MOST_OPS or not isinstance(step, int):
+        if trips.count * self.turns * sum(1 for _ in op.walk()) > MOST_OPS or not isinstance(step, int):
             return None
         if any(s.kind == "iv" for o in op.walk() for r in o.results for n in shape_of(r) for s in symbols(n)):
             return None
@@ -429,7 +431,8 @@ class Flow:
 
     def by_turns(self, op: scf.For, places: range, states: list[State], sizes: Mapping[Value, Dim]) -> list[State]:
         """The end of a loop, one iteration after another; `sizes`: what is known before it."""
-        after = self.sizes
+        after, around = self.sizes, self.turns
+        self.turns = around * max(len(places), 1)
         indices = {k for k, a in enumerate(op.args) if a.type is INDEX}
         numbers = {op.args[k]: n for k in indices if (n := self.size(op.inits[k].value)) is not None}
         for place in places:
@@ -438,7 +441,7 @@ class Flow:
             self.run(op.body)
             states = [self.state(u.value) for u in op.passed]
             numbers = {op.args[k]: n for k in indices if (n := self.size(op.passed[k].value)) is not None}
-        self.sizes = after
+        self.sizes, self.turns = after, around
         return states
 
     def composed(

@@ -129,6 +129,9 @@ def sooner(a: Dim, b: Dim, otherwise: Dim) -> Dim:
 
 # -- joins
 
+MOST_PIECES = 32
+"""Of an axis; the time to follow a program grows with their square."""
+
 
 def whole_of(why: Why) -> Reach:
     return Reach(whole=why)
@@ -172,7 +175,10 @@ def join_reach(a: Reach, b: Reach) -> Reach:
     if a.is_nothing:
         return b
     whole = a.whole or b.whole
-    near = join_pieces(a.near, b.near)
+    near = join_pieces(a.near, b.near) if whole is None else a.near or b.near
+    if whole is None and len(near) > MOST_PIECES:
+        whole = Why(f"it is read in more than {MOST_PIECES} parts ({near[0].low_why.text})", near[0].low_why.loc)
+    near = near if whole is None else near[:1]
     if whole is None and len({n.axis for n in near}) > 1:
         other = next(n for n in near if n.axis != near[0].axis)
         text = f"it is read along axis {near[0].axis} and along axis {other.axis} ({other.low_why.text})"
