@@ -49,7 +49,7 @@ types: $(VENV)/.check
 
 # One process: mypy has the other core, and the test files are read once.
 quick: $(VENV)/.check
-	TRACEBUF_TIER=quick $(PYTEST) -m "not slow" --sample -n 2
+	TRACEBUF_TIER=quick $(PYTEST) -m "not slow" --sample -n 0
 
 fuzz: $(VENV)/.test
 	$(RUN) -m tracebuf.testing.fuzz --seconds $(SECONDS) --seed $(SEED)
