@@ -229,6 +229,18 @@ def test_copies_of_a_repeated_array_put_the_repeated_axis_innermost() -> None:
     climb(program, (np.broadcast_to(floats(4, 1, 2), (3, 4, 3, 2)).transpose(0, 2, 1, 3),))
 
 
+@pytest.mark.parametrize("shape", [(3, 1), (1, 3), (2, 3, 1), (2, 1, 3)])
+def test_copies_in_c_order_have_numpys_strides_at_axes_of_size_1(shape: tuple[int, ...]) -> None:
+    """A copy of a column was in Fortran order, so that loops took it for an array of another kind than sums are."""
+
+    def program(a):
+        return np.copy(a), a.astype(np.float32), np.zeros_like(a)
+
+    a = np.ones(shape)
+    for found, expected in zip(bufferize(program)(a), program(a), strict=True):
+        assert found.strides == expected.strides
+
+
 def test_ndarray_is_empty_by_another_name() -> None:
     """Rule C1: np.ndarray(shape, dtype), which is a type, may be called (found by fuzzing)."""
 

@@ -153,3 +153,21 @@ def test_an_array_of_its_own_or_another_one_first_bound_in_a_loop(loop: str, lef
     for n in (1, 2, 5, 0):
         agree(f, np.arange(4.0), n)
     climb(f, (np.arange(4.0), 5), again=[(np.arange(3.0), 1)])
+
+
+def column_by_column(a, b, least):
+    """As conjugate gradients are written in teaching code: columns, each replaced by a copy of the next one."""
+    x0, r0, error = np.zeros((np.shape(b)[0], 1)), np.copy(b), 1e9
+    while error > least:
+        x = x0 + a @ r0
+        r = r0 * 0.25
+        error = np.maximum(np.linalg.norm(r - r0), np.linalg.norm(x - x0))
+        x0, r0 = np.copy(x), np.copy(r)
+    return x
+
+
+def test_columns_that_copies_replace_until_they_hardly_change() -> None:
+    """Copies of columns were in another order than sums of them, and the loop was refused."""
+    a, b = np.eye(3) + 0.1, np.ones((3, 1))
+    for least in (1e-3, 1e10):
+        agree(column_by_column, a, b, least)

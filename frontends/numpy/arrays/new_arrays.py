@@ -97,8 +97,9 @@ def as_it_is(r: Recorder, ref: ArrayRef) -> ArrayRef:
 def k_order(a: ArrayRef) -> tuple[int, ...]:
     """The axes of a copy in K-order, outermost first: by falling strides, so that repeated axes come innermost
     (PyArray_CreateSortedStrideAxes; the order of elementwise results differs there). Of an array without elements all
-    strides are 0."""
-    if 0 in a.shape:
+    strides are 0. Axes of size 1 have no place of their own where the others are in C order."""
+    longer = [(a.is_repeated(k), a.stride_rank(k) or ()) for k, n in enumerate(a.shape) if n != 1]
+    if 0 in a.shape or longer == sorted(longer):
         return tuple(range(a.ndim))
     return tuple(sorted(range(a.ndim), key=lambda k: (a.is_repeated(k), a.stride_rank(k) or (), k)))
 
