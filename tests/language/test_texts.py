@@ -293,3 +293,31 @@ def test_a_format_of_a_text_of_an_int_is_none_of_the_int() -> None:
     """An int is put to the right, its text to the left."""
     agree(program("def f(n, x): return f'{n:5}|%.1f' % x, f'{n!r:5}|'"), 3, 1.5)
     refused(program("def f(n, x): return f'{n!r:5}|%.1f' % x"), 3, 1.5)
+
+
+def window_by_name(x, n, window):
+    """As the cookbook of SciPy chooses a window."""
+    w = eval("np." + window + "(n)")
+    return np.convolve(w / w.sum(), x, mode="valid")
+
+
+ONLY_READ_IN_TEXTS = """
+    def f(x, n):
+        k = n * 2 if n > 3 else n
+        for j in range(n):
+            unit = 1.5
+            x = x + eval("k * j + unit")
+        return eval("x.sum()") + k
+"""
+SCALE = 2.0
+
+
+def test_eval_of_known_texts() -> None:
+    x = np.arange(6.0)
+    for window in ("hanning", "blackman"):
+        agree(window_by_name, x, 5, window)
+    for n in (2, 5):
+        agree(program(ONLY_READ_IN_TEXTS), x, n)
+    agree(program("def f(x, text):\n    return eval(text)"), x, "x[9]")
+    for text, said in (("x + SCALE", "`SCALE` is neither local nor a module"), ("x +", "no expression")):
+        assert said in refused(program(f"def f(x):\n    return eval({text!r})", SCALE=SCALE), x).reason

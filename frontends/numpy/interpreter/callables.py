@@ -7,6 +7,7 @@ Int functions of `math` make traced arguments part of the key. Functions of text
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import functools
 import inspect
@@ -36,7 +37,9 @@ from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, check_number
-from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
+from tracebuf.frontends.numpy.source.liveness import COMPREHENSIONS
+from tracebuf.frontends.numpy.source.source import expression_of
 from tracebuf.frozen import frozen
 from tracebuf.location import Location
 
@@ -338,6 +341,24 @@ def called_once(i: Evaluator, node: ast.AST, memo: Any, most: Any, f: Any, *key:
     if (odd := next((x for x in key if isinstance(x, (ArrayRef, list, dict))), None)) is not None:
         raise Raises(TypeError(f"unhashable type: '{refusals.name_of(odd)}'"))
     return i.call_function(prelude.cached, [memo, most, f, *key], {})
+
+
+def evaluated(i: Evaluator, node: ast.AST, text: str, env: Env) -> Any:
+    """eval(text) of a known text: what the expression is where the call stands. Its names are local ones, builtins or
+    modules; others may be changed where nothing watches the text."""
+    instead = "write the expression itself"
+    try:
+        made = expression_of(text, node)
+    except (SyntaxError, ValueError):
+        raise i.refuse(node, f"eval of {text!r}, which is no expression, cannot be traced", instead) from None
+    for n in ast.walk(made):
+        if isinstance(n, (*COMPREHENSIONS, ast.Lambda, ast.NamedExpr)):
+            raise i.refuse(node, f"eval of {text!r} cannot be traced", instead)
+        if isinstance(n, ast.Name) and n.id not in i.scope.source.locals:
+            found = i.scope.lookup(n.id)
+            if not isinstance(found, types.ModuleType) and found is not getattr(builtins, n.id, NOTHING):
+                raise i.refuse(node, f"eval of {text!r}: `{n.id}` is neither local nor a module", instead)
+    return i.any_expr(made, env)
 
 
 def bound_arguments(i: Evaluator, of: inspect.Signature, args: Sequence[Any], kwargs: dict[str, Any]) -> Record:

@@ -1122,6 +1122,8 @@ class Expressions(Comprehensions):
             value = self.any_expr(keyword.value, env)
             self.add_named(node, kwargs, value if keyword.arg is None else {keyword.arg: value})
         self.at(node)
+        if function is eval and len(args) == 1 and type(args[0]) is str and not (kwargs or self.scope.cells):
+            return callables.evaluated(self, node, args[0], env)
         call = operators.reshape_to_read if node in self.consumed else type(self).call
         if not of_several and takes_choices(function):
             return call(self, node, function, args, kwargs)

@@ -101,7 +101,10 @@ def analyse(function: ast.FunctionDef | ast.Lambda) -> Liveness:
     result = Liveness()
     if isinstance(function, ast.Lambda):
         return result
-    always = frozenset(n for f in nodes(function) if f is not function for n in read_later(f))
+    inner = [n for n in nodes(function) if n is not function]
+    always = frozenset(name for n in inner for name in read_later(n))
+    if any(isinstance(n, ast.Name) and n.id == "eval" for n in inner):  # whose text may name any
+        always |= {a.arg for a in inner if isinstance(a, ast.arg)} | {*stored(function.body)}
     _block(function.body, always, JumpTargets(always), result)
     return result
 

@@ -130,6 +130,19 @@ def parsed(text: str) -> ast.Module:
     return aside(parse)
 
 
+def expression_of(text: str, place: ast.AST) -> ast.expr:
+    """The expression of a text, as of the lines of a node. Raises SyntaxError, ValueError."""
+
+    def parse() -> ast.Expression:
+        with _parsing:
+            return ast.parse(text.lstrip(" \t"), mode="eval")
+
+    made = aside(parse).body
+    for node in ast.walk(made):
+        ast.copy_location(node, place)
+    return made
+
+
 def definition_alone(lines: Sequence[str], code: types.CodeType, line: int) -> ast.FunctionDef | None:
     """The `def` of a code object that begins in a line, parsed without the rest of its file. None for a lambda, and
     where its lines are no statement by themselves."""
