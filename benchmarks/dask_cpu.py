@@ -5,13 +5,16 @@
 All of it counts: the workers, the scheduler, and the process that asks. Both sides begin with the same arrays in
 memory, make their results anew, and take turns; the first round, which loads programs, is not counted. `ratio` is least
 by least; `median` that of the medians. With `--sources` both sides also make or read the arrays, as the examples do:
-the bump of the wave, a stack on disk, random numbers.
+the bump of the wave, a stack on disk, random numbers. With `--beside` another process does the same as the one process
+at the same time: workers share caches, memory and perhaps the units of a core, which takes CPU time of each, whoever
+schedules them.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import multiprocessing
 import os
 import statistics
 import sys
@@ -76,13 +79,55 @@ def sources(name: str, size: int, chunk: int, folder: Path) -> tuple[Callable[[]
             ],
         )  # fmt: skip
     if name == "images":
-        stack = chunks_images.photographs(folder / "stack.npy", IMAGES, size)
+        path = folder / "stack.npy"
+        stack = np.load(path, mmap_mode="r") if path.exists() else chunks_images.photographs(path, IMAGES, size)
         return lambda: [np.array(stack)], lambda: [da.from_array(Mapped(stack), chunks=(IMAGES, chunk, chunk))]
     shape, chunks = (DAYS, size * size // DAYS), (DAYS, chunk * chunk // DAYS)
     return (
         lambda: [np.random.default_rng(1).standard_normal(shape)],
         lambda: [da.random.default_rng(1).standard_normal(shape, chunks=chunks)],
     )
+
+
+class Companion:
+    """A process that does what the one process does, again and again, in a `with` block; nothing where `wanted` is
+    false."""
+
+    def __init__(self, name: str, args: argparse.Namespace, folder: Path, wanted: bool) -> None:
+        new = multiprocessing.get_context("spawn")
+        self.go, self.works = new.Event(), new.Event()
+        events = self.go, self.works
+        self.process = new.Process(target=works_beside, args=(name, args, folder, *events), daemon=True)
+        self.wanted = wanted
+        if wanted:
+            self.process.start()
+
+    def __enter__(self) -> None:
+        if self.wanted:
+            self.go.set()
+            self.works.wait()
+
+    def __exit__(self, *error: object) -> None:
+        self.go.clear()
+        while self.works.is_set():
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        if self.wanted:
+            self.process.kill()
+            self.process.join()
+
+
+def works_beside(name: str, args: argparse.Namespace, folder: Path, go: Any, works: Any) -> None:
+    """What a companion does while `go` is set; `works` says whether it is at it."""
+    p = programs(args.size, args.chunk)[name]
+    whole = sources(name, args.size, args.chunk, folder)[0] if args.sources else lambda: p.arrays
+    p.call(p.f, *whole())
+    while go.wait():
+        works.set()
+        while go.is_set():
+            p.call(p.f, *whole())
+        works.clear()
 
 
 def cpu(processes: list[Any]) -> float:
@@ -100,6 +145,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="4GB")
     parser.add_argument("--sources", action="store_true")
+    parser.add_argument("--beside", action="store_true")
     args = parser.parse_args()
     print(f"{'':14}{'one process':>13}{'cluster':>10}{'ratio':>8}{'median':>8}  same")
     for name in ("wave", "images", "monte carlo"):
@@ -116,13 +162,15 @@ def main() -> None:
                 wait(there)
                 parts = lambda there=there: [x.copy() for x in there]  # noqa: E731
             ones, many, same = [], [], True
+            companion = Companion(name, args, Path(folder), args.beside)
             for turn in range(args.rounds + 1):
                 arrays = [] if args.sources else [a.copy() for a in p.arrays]
                 gc.collect()
-                begin = time.process_time()
-                arrays = whole() if args.sources else arrays
-                expected = p.call(p.f, *arrays)
-                one = time.process_time() - begin
+                with companion:
+                    begin = time.process_time()
+                    arrays = whole() if args.sources else arrays
+                    expected = p.call(p.f, *arrays)
+                    one = time.process_time() - begin
                 begin = cpu(processes)
                 lazy = parts()
                 found = client.persist(p.call(distribute(p.f), *lazy))
@@ -135,6 +183,7 @@ def main() -> None:
                     same = all(agree(a, b, drawn) for a, b in zip(expected, found))
                 del arrays, expected, lazy, found
                 time.sleep(0.3)
+            companion.stop()
         medians = statistics.median(many) / statistics.median(ones)
         print(
             f"{name:14}{min(ones):12.3f}s{min(many):9.3f}s{min(many) / min(ones):8.2f}{medians:8.2f}  {same}",

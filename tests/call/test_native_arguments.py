@@ -3,9 +3,7 @@ elements, guards that divide, constants by their values, attributes of classes."
 
 from __future__ import annotations
 
-import gc
 import itertools
-import sys
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 
 from tests.support.agreement import program
 from tests.support.native_calls import by_original, by_python, natively, taken
+from tests.support.references import steady
 from tracebuf import DonationError, UnsupportedError, api, bufferize
 from tracebuf.testing.entries import same
 
@@ -26,16 +25,11 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "WORTH", 0)
 
 
-def steady(call: Callable[[], Any], *watched: Any) -> None:
+def check_steady(call: Callable[[], Any], *watched: Any) -> None:
     """Calls keep and lose no references."""
     for _ in range(3):
         call()
-    gc.collect()
-    before = [sys.getrefcount(x) for x in watched]
-    for _ in range(300):
-        call()
-    gc.collect()
-    assert all(abs(sys.getrefcount(x) - n) <= 2 for x, n in zip(watched, before))
+    assert steady(call, watched)
 
 
 @pytest.mark.slow
@@ -50,7 +44,7 @@ def test_arguments_by_star() -> None:
     for args, kwargs in itertools.product(((a,), (a, b), (a, b, c), (a, 2.0), (a, b, 3)), ({}, {"scale": 2.0})):
         f(*args, **kwargs)
         same(natively(f, *args, **kwargs), total(*args, **kwargs), "result")
-    steady(lambda: f(a, b, c, scale=3.0), a, b, c, total)
+    check_steady(lambda: f(a, b, c, scale=3.0), a, b, c, total)
     with pytest.raises(TypeError):
         by_python(f)
     with pytest.raises(TypeError):
@@ -87,7 +81,7 @@ def test_arguments_by_two_stars() -> None:
     own = "".join(["b"])  # a name that is another object is the parameter's all the same
     same(f(a, **{own: 5.0}), weighed(a, b=5.0), "result")
     same(f(a, **{"x": x, "".join(["", "b"]): 5.0}), weighed(a, x=x, b=5.0), "result")
-    steady(lambda: f(a, x=x, y=y), a, x, y, "x", "y")
+    check_steady(lambda: f(a, x=x, y=y), a, x, y, "x", "y")
     with pytest.raises(TypeError, match="multiple values"):
         by_python(f, a, 2.0, b=3.0)
     with pytest.raises(TypeError):
@@ -131,7 +125,7 @@ def test_buffers() -> None:
             wanted = theirs * 2 + b
             mine[:] = wanted
             assert f(x, b, out=y) is y and memory.tolist() == whole.tolist(), k
-    steady(lambda: f(a, b, out=out), a, b, out, "out", None)
+    check_steady(lambda: f(a, b, out=out), a, b, out, "out", None)
     with pytest.raises(TypeError):
         bufferize(lambda a, **k: a)(a, out=out)(a)
 
@@ -232,7 +226,7 @@ def test_two_objects_of_one_view() -> None:
     read_only = a[:]
     read_only.flags.writeable = False
     same(by_python(f, a, read_only, a)[2], a * 3, "result")
-    steady(lambda: f(a, a[:], a), a)
+    check_steady(lambda: f(a, a[:], a), a)
 
 
 @pytest.mark.slow
@@ -294,7 +288,7 @@ def test_donations() -> None:
         by_python(f, w, np.ones(6))
     for _ in range(3):
         assert f(np.ones(0), np.ones(0)).tolist() == []
-    steady(lambda: f(np.ones(4), b), b)
+    check_steady(lambda: f(np.ones(4), b), b)
 
 
 @pytest.mark.slow
@@ -401,7 +395,7 @@ def test_constants_by_their_values() -> None:
 
     with pytest.raises((UnsupportedError, AssertionError)):
         by_python(g, a, Odd("up"))
-    steady(lambda: g(a, tuple(map(int, "22"))), a, 2, *shapes)
+    check_steady(lambda: g(a, tuple(map(int, "22"))), a, 2, *shapes)
 
 
 @pytest.mark.slow
@@ -431,7 +425,7 @@ def test_dicts_with_other_keys_and_containers_that_occur_twice() -> None:
     g(p, q)
     p = [a, 1.0]
     assert natively(g, p, q) is False and p[0].tolist() == (a * 4).tolist()
-    steady(lambda: g(x := [a, 1.0], x), a, 1.0)
+    check_steady(lambda: g(x := [a, 1.0], x), a, 1.0)
 
 
 class Layer:
@@ -468,7 +462,7 @@ def test_attributes_of_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         f(layer, x)
     same(natively(f, layer, x), layer.apply(x), "result")
-    steady(lambda: f(layer, x), layer, x, Layer, Layer.scaled, 3.0)
+    check_steady(lambda: f(layer, x), layer, x, Layer, Layer.scaled, 3.0)
     layer.limit = 5.0
     same(f(layer, x), layer.apply(x), "result")
     layer.scaled = lambda x: x  # type: ignore[method-assign]

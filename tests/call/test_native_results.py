@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.agreement import program
 from tests.support.params import one_in
+from tests.support.references import steady
 from tracebuf import api, bufferize
 from tracebuf.backend.runtime.entries import ProgramEntry
 from tracebuf.testing.entries import parts, same
@@ -115,16 +116,7 @@ def test_results_are_eagers(expression: str, monkeypatch: pytest.MonkeyPatch) ->
     assert seen(got, given) == seen(wanted, given)
     watched = [*given, *(x.dtype for x in given if isinstance(x, np.ndarray)), None, np.ndarray, Pair, Box, "x", "sum"]
     del got, wanted, first
-
-    def kept() -> bool:
-        gc.collect()
-        before = [sys.getrefcount(w) for w in watched]
-        for _ in range(200):
-            f(*args)
-        gc.collect()
-        return any(abs(sys.getrefcount(w) - n) > 2 for w, n in zip(watched, before))
-
-    assert not all(kept() for _ in range(3))  # other threads have references for a while, to None say
+    assert steady(lambda: f(*args), watched, 200)
 
 
 @pytest.mark.parametrize("change", [0, -1])

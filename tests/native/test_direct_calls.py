@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 import warnings
 from collections.abc import Callable
 from operator import attrgetter
@@ -15,6 +13,7 @@ import pytest
 from tests.support.agreement import agree
 from tests.support.native_calls import natively
 from tests.support.params import one_in
+from tests.support.references import steady
 from tracebuf import api, bufferize
 from tracebuf.backend.runtime.callable import NATIVE
 from tracebuf.backend.runtime.memory_hook import counting
@@ -162,11 +161,7 @@ def test_references_are_flat() -> None:
                 g(bad, 0.1)
 
     calls()
-    gc.collect()
-    counted = [sys.getrefcount(x) for x in (WIDE, bad, args[1], np.linalg.qr, np.ndarray, np.dtype(float))]
-    calls()
-    gc.collect()
-    assert [sys.getrefcount(x) for x in (WIDE, bad, args[1], np.linalg.qr, np.ndarray, np.dtype(float))] == counted
+    assert steady(calls, (WIDE, bad, args[1], np.linalg.qr, np.ndarray, np.dtype(float)), 1)
 
 
 def test_a_warning_is_given_once_and_may_be_an_error() -> None:
