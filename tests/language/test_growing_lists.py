@@ -4,6 +4,7 @@ that are indexed by counters and data."""
 from __future__ import annotations
 
 import bisect
+import textwrap
 from collections import defaultdict
 from typing import Any
 
@@ -1060,3 +1061,25 @@ def test_a_list_is_repeated_in_place(body: str) -> None:
     for k in (3, 0, 2):
         for x in ([1.5, -2.0, 3.0], [-1.0]):
             agree(f, np.array(x), np.array([k]))
+
+
+REPLACED = {
+    "rotated": "tour = tour[i:] + tour[:i]",
+    "reversed within, by the path": "found = tour[:i] + tour[i:4][::-1] + tour[4:]\n"
+    "if x[found[0]] > 1:\n    tour = found",
+    "swapped in a copy, by the path": "found = tour[:]\nfound[0], found[i] = found[i], found[0]\n"
+    "if x[found[0]] > 1:\n    tour, best = found, tour[:]",
+}
+
+
+@pytest.mark.parametrize("body", REPLACED.values(), ids=list(REPLACED))
+@pytest.mark.parametrize("first", ["list(range(len(x)))", "[4, 2, 0, 1, 3]", "[int(v) for v in y]"])
+@pytest.mark.cases(4)
+def test_a_list_that_others_of_its_length_replace(first: str, body: str) -> None:
+    """As tours are annealed: the length was looked for in another place of new lists, and lists by the path were not
+    taken to be of run-time length."""
+    f = program(f"def f(x, y):\n    tour, best = {first}, None\n    for k in range(40):\n        i = int(y[k % 5])\n"
+                f"{textwrap.indent(body, ' ' * 8)}\n    return tour, best")  # fmt: skip
+    for seed in range(3):
+        x = np.random.default_rng(seed).integers(0, 3, 5).astype(float)
+        agree(f, x, np.array([1.0, 3.0, 2.0, 0.0, 4.0]))

@@ -190,8 +190,7 @@ def with_room(i: Evaluator, column: ArrayRef, n: Any) -> ArrayRef:
 def set_parts(i: Evaluator, x: Record, held: Sequence[Any], n: Any) -> None:
     """Puts columns and a length into a list."""
     i.r.heap.put_back(x, i.r)
-    x.fields.update((f"column{k}", c) for k, c in enumerate(held))
-    x.fields[LENGTH] = n
+    x.fields.update({LENGTH: n, **{f"column{k}": c for k, c in enumerate(held)}})  # in the order of `begin`
 
 
 def change(i: Evaluator, node: ast.AST, x: Record) -> list[Any]:

@@ -102,7 +102,9 @@ class LoopComparison(LoopHead):
                 item.back = leaf
 
     def note_lists(self, *values: Any) -> None:
-        """Notes that a name holds lists of several lengths: they are to be lists whose length the run time knows."""
+        """Notes that a name holds lists of several lengths, or of several kinds by the path: they are to be lists whose
+        length the run time knows."""
+        values = tuple(end for x in values for end in (ends(x) if type(x) is Cond else [x]))
         if not all(map(is_list, values)):
             return
         for x in values:
