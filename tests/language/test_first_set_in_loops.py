@@ -171,3 +171,37 @@ def test_columns_that_copies_replace_until_they_hardly_change() -> None:
     a, b = np.eye(3) + 0.1, np.ones((3, 1))
     for least in (1e-3, 1e10):
         agree(column_by_column, a, b, least)
+
+
+class Network:
+    """As in Nielsen's book: lists of the layers' arrays, which each step replaces."""
+
+    def __init__(self, sizes):
+        self.biases = [np.full((y, 1), 0.1 * y) for y in sizes[1:]]
+        self.weights = [np.full((y, x), 0.2) for x, y in zip(sizes[:-1], sizes[1:])]
+
+    def step(self, x, y, rate):
+        outs = [x]
+        for b, w in zip(self.biases, self.weights):
+            outs.append(np.tanh(w @ outs[-1] + b))
+        d = (outs[-1] - y) * (1 - outs[-1] ** 2)
+        by_b, by_w = [np.zeros(b.shape) for b in self.biases], [np.zeros(w.shape) for w in self.weights]
+        by_b[-1], by_w[-1] = d, d @ outs[-2].T
+        for k in range(2, len(by_b) + 1):
+            d = (self.weights[-k + 1].T @ d) * (1 - outs[-k] ** 2)
+            by_b[-k], by_w[-k] = d, d @ outs[-k - 1].T
+        self.weights = [w - rate * g for w, g in zip(self.weights, by_w)]
+        self.biases = [b - rate * g for b, g in zip(self.biases, by_b)]
+
+
+def test_an_object_of_which_each_iteration_replaces_two_lists() -> None:
+    """One was taken to be another list in each iteration, and so the other had to stay."""
+
+    def f(x, y, n):
+        net = Network([2, 3, 1])
+        for _ in range(n):
+            net.step(x, y, 0.5)
+        return net.weights, net.biases[0]
+
+    for n in (4, 0):
+        agree(f, np.array([[0.5], [1.5]]), np.array([[1.0]]), n)

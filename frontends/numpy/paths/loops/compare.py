@@ -143,7 +143,8 @@ class LoopComparison(LoopHead):
         in each iteration is planned so, for anything else the first iteration is peeled."""
         name = str(item.path[0])
         ours = isinstance(item.head, Fixed) and self.r.heap.number(item.head.of) is None
-        if ours and name in self.carried_containers.containers and name not in self.plan.rebound_containers:
+        carried = self.carried_containers
+        if ours and name in carried.containers and name not in carried.rebound_containers:  # of any of its items
             more = self.plan.rebound_containers | {name}
             self.mend(name, "is another container in each iteration", rebound_containers=more)
         elif item.path[0] in self.entry_values and (like := self.with_none(item)) is not None:
