@@ -206,3 +206,21 @@ def test_an_exception_may_be_caught_in_the_middle_of_a_change(n: int) -> None:
     v = np.random.default_rng(n).random(n)
     for f in (stored_where_all_is_caught, appended_where_all_is_caught):
         agree(f, v, np.arange(9.0))
+
+
+def best_of(x, ks):
+    fits = {k: (np.full(k, x[0]), x.sum() * k) for k in ks}
+    best = min(fits, key=lambda k: abs(fits[k][1] - 20))
+    return fits[best][0] * 2, best
+
+
+def one_of_two(x, ks):
+    found = {1: np.full(2, x[0]), 2: np.full(3, x[1])}
+    return found[1 + int(x[0]) % 2] + 1
+
+
+def test_arrays_of_several_lengths_by_a_key_of_the_run_time() -> None:
+    """A KeyError of ours: nothing noted that values of a dict, looked at together, are of any length."""
+    for x in (np.arange(4.0), np.arange(4.0) + 1):
+        for f in (best_of, one_of_two):
+            agree(f, x, [1, 2, 3])

@@ -72,15 +72,17 @@ class Pool:
 def begin(i: Evaluator) -> None:
     """Makes the pools that are known to be needed."""
     growth = i.r.growth
-    if not growth.nested:
+    if not (growth.nested or growth.holds_arrays):
         return
-    growth.inner_form = partial(form_of_items, i)
-    forms = [common(i.r, forms) for forms in growth.known.values()]
-    if growth.found_widened != growth.widened:
+    if growth.nested:
+        growth.inner_form = partial(form_of_items, i)
+    forms = [form for forms in growth.known.values() if (form := common(i.r, forms)) is not None]
+    if not growth.nested and any(isinstance(part, Ragged) for form in forms for part in parts_of(form)):
+        growth.found_nested = True  # of a dict, whose items are not looked at together before
+    if growth.found_widened != growth.widened or growth.found_nested != growth.nested:
         raise Regrow
     for form in forms:
-        if form is not None:
-            make_pools_in(i, form)
+        make_pools_in(i, form)
 
 
 def make_pools(i: Evaluator, form: Form) -> None:
