@@ -375,7 +375,7 @@ class BufferizedFunction(NativeCallable):
             return self._called(args, kwargs)
         except Exception as error:
             if not (self.options.verify or isinstance(error, InternalError)):
-                hide_frames(error, self.__wrapped__, BufferizedFunction.eager.__code__)
+                hide_frames(error, self.__wrapped__, BufferizedFunction._eager.__code__)
             raise
 
     def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -205,3 +205,26 @@ def test_an_object_of_which_each_iteration_replaces_two_lists() -> None:
 
     for n in (4, 0):
         agree(f, np.array([[0.5], [1.5]]), np.array([[1.0]]), n)
+
+
+LEFT_EARLY = {"by break": "break", "by return": "return x, k", "by the test of a while": ""}
+
+
+@pytest.mark.parametrize("left", LEFT_EARLY)
+@pytest.mark.parametrize("first", ["0", "0.0"])
+@pytest.mark.cases(3)
+def test_a_number_that_becomes_an_array_in_a_loop_that_is_left_early(first: str, left: str) -> None:
+    """A momentum begins as 0: on the path that leaves the loop it still is, which the loop goes on without."""
+    head = "for k in range(n):" if LEFT_EARLY[left] else "while np.linalg.norm(x) > least:"
+    stop = f"if np.linalg.norm(x) < least: {LEFT_EARLY[left]}" if LEFT_EARLY[left] else "k = k + 1"
+    f = program(f"""
+        def f(x, n, least):
+            v, k = {first}, 0
+            {head}
+                {stop}
+                v = 0.9 * v - 0.05 * x
+                x = x + v
+            return x, k
+    """)
+    for n, least in ((60, 0.5), (60, 100.0), (0, 0.5), (7, 0.01)):
+        agree(f, np.arange(4.0) + 1, n, least if LEFT_EARLY[left] or n else 0.5)

@@ -357,3 +357,27 @@ def test_attributes_found_without_asking() -> None:
 def test_types_with_items() -> None:
     text = "def f(a):\n    kind = list[int]\n    b: dict[str, float] = {}\n    return a * 2, b, kind is None"
     agree(program(text), np.ones(3))
+
+
+ASKED_OF_THE_TRACERS = ("iter(a)", "zip(a, a)", "enumerate(a)", "map(abs, a)", "sys.stdout", "slice(len(a))")
+
+
+@pytest.mark.parametrize("text", ASKED_OF_THE_TRACERS)
+@pytest.mark.cases(3)
+def test_what_an_object_of_the_tracers_has_is_eagers_or_refused(text: str) -> None:
+    """hasattr said False, and getattr gave the default."""
+    f = program(f"import sys\ndef f(a):\n    x = {text}\n    return hasattr(x, '__next__'), hasattr(x, 'isatty')")
+    a = np.arange(3.0)
+    try:
+        found = tracebuf.bufferize(f)(a)
+    except tracebuf.UnsupportedError:
+        return
+    assert found == f(a)
+
+
+def test_with_of_what_has_no_exit_is_refused() -> None:
+    """An InternalError, of progress bars."""
+    tqdm = pytest.importorskip("tqdm").tqdm
+    f = program("def f(a):\n    with tqdm(range(3)) as bar:\n        a = a + bar.n\n    return a", tqdm=tqdm)
+    with pytest.raises(tracebuf.UnsupportedError, match="`with` of a"):
+        tracebuf.bufferize(f)(np.arange(3.0))

@@ -1029,8 +1029,8 @@ class Expressions(Comprehensions):
         if isinstance(base, NoneArray):
             return array_likes.attribute_of_none(self, node, base, name)
         if is_tracers(base):
-            kind = base.of.T if isinstance(base, sparse.Transposed) else eager_kind(type(base))
-            if not hasattr(kind, name):
+            kind = base.of.T if isinstance(base, sparse.Transposed) else eager_kind(base)
+            if kind is not object and not hasattr(kind, name):
                 raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
@@ -1540,10 +1540,12 @@ def as_plain(x: Any) -> Any:
     return as_slices(x)
 
 
-def eager_kind(kind: type) -> type:
-    """The class that eager Python has in the place of one of the tracer's. `np.random` takes long to import, and is
-    where generators are."""
-    return np.random.PCG64 if kind is draws.Bits else EAGER.get(kind, object)
+def eager_kind(x: Any) -> type:
+    """The class that eager Python has in the place of one of the tracer's; `object` where that is not known, as of a
+    frozen distribution. `np.random` takes long to import, and is where generators are."""
+    if isinstance(x, Partial) and hasattr(type(x.func), "freeze"):
+        return object
+    return np.random.PCG64 if type(x) is draws.Bits else EAGER.get(type(x), object)
 
 
 TAKE_PLACES = (np.delete, np.insert, np.ix_, np.fromiter)

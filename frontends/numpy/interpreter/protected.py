@@ -353,7 +353,9 @@ class Protected(Evaluator):
 
     def manager_of(self, node: ast.AST, x: Any) -> Manager:
         """What `with` enters of an object."""
-        leave = type_of(x).__exit__
+        leave = getattr(type_of(x), "__exit__", None)
+        if not isinstance(leave, types.FunctionType):
+            raise self.refuse(node, f"`with` of a {refusals.name_of(x)}", "make it before, and end it where it is done")
         source = read_source(leave.__code__, leave.__code__.co_filename, leave.__code__.co_firstlineno)
         given = parameters_of(leave.__code__).all[1:]
         asks = source is None or not {*given}.isdisjoint(loaded(source.node))

@@ -90,9 +90,9 @@ def without_maybes(x: Any) -> Any:
     return choice(x.bound.value, x.value, None)
 
 
-def choice(condition: Value, then: Any, otherwise: Any) -> Cond[Any]:
-    """A path-dependent value of different types."""
-    return Cond(condition, then, otherwise, ways_of(ways(then), ways(otherwise)))
+def choice(condition: Value, then: Any, otherwise: Any, leaving: int | None = None) -> Cond[Any]:
+    """A path-dependent value of different types; `leaving`: the side that has left the loop."""
+    return Cond(condition, then, otherwise, ways_of(ways(then), ways(otherwise)), leaving)
 
 
 def ways(x: Any) -> int:

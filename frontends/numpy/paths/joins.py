@@ -217,7 +217,8 @@ class Join:
             whole = self.value(name, *sides)
             return lambda: without_maybes(whole())
         first, second = (s.value(name, x) for s, x in zip(self.sides, (a, b)))
-        return lambda: choice(self.condition.value, first(), second())
+        leaving = self.leaving()
+        return lambda: choice(self.condition.value, first(), second(), leaving)
 
     def use(self, *sources: Any) -> None:
         """Notes that a container is made of these."""

@@ -22,10 +22,13 @@ things each time."""
 
 class Cond(Generic[T]):
     """`arms[0]` where the condition held, else `arms[1]`. `ways` counts the paths by which a value is one thing or
-    another. A value whose type is Cond, and not a subclass, is of different types."""
+    another. `leaving`: the arm of a path that has left the loop, if there is one. A value whose type is Cond, and not a
+    subclass, is of different types."""
 
-    def __init__(self, condition: Value, then: T, otherwise: T, ways: int = 2) -> None:
-        self.condition, self.arms, self.ways = condition, (then, otherwise), ways
+    def __init__(
+        self, condition: Value, then: T, otherwise: T, ways: int = 2, leaving: int | None = None
+    ) -> None:
+        self.condition, self.arms, self.ways, self.leaving = condition, (then, otherwise), ways, leaving
 
     def like(self, condition: Value, then: T, otherwise: T) -> Cond[T]:
         """One of other parts, of the same form; itself where they are its own, so that what is shared stays shared."""
@@ -34,7 +37,7 @@ class Cond(Generic[T]):
 
     def of(self, condition: Value, then: T, otherwise: T) -> Cond[T]:
         """A new one of other parts."""
-        return Cond(condition, then, otherwise, self.ways)
+        return Cond(condition, then, otherwise, self.ways, self.leaving)
 
     def map(self, change: Callable[[T], T]) -> Cond[T]:
         """The arms changed; itself where none changes."""

@@ -389,10 +389,11 @@ class GuardedRef(Cond[ArrayRef], ArrayRef):
         self, condition: Value, arms: tuple[ArrayRef, ArrayRef], sizes: Sequence[Dim], leaving: int | None = None,
         joined: Sequence[tuple[Dim, Dim, Dim]] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(condition, *arms, ways_of(*(arm.ways if isinstance(arm, GuardedRef) else 1 for arm in arms)))
+        ways = (arm.ways if isinstance(arm, GuardedRef) else 1 for arm in arms)
+        super().__init__(condition, *arms, ways_of(*ways), leaving)
         own = zip(sizes, arms[0].shape, arms[1].shape, strict=True)
         self.joined = [x for x in own if not x[0] == x[1] == x[2]] if joined is None else joined
-        self.sizes, self.leaving = tuple(sizes), leaving
+        self.sizes = tuple(sizes)
         self.read_only = arms[0].read_only or arms[1].read_only
         self.origin = None
 

@@ -10,10 +10,11 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, is_container
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Heap
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.regions import Site
-from tracebuf.frontends.numpy.record.values import ArrayRef, Env, GuardedRef, Kind, Kinds, PyBool, PyInt, Storage
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, Kind, Kinds, PyBool, PyInt, Storage
 from tracebuf.frozen import frozen, plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.dims import Dim, sub
@@ -205,7 +206,7 @@ class CarriedStorage:
 def without_left_paths(x: Any, heap: Heap) -> Any:
     """A value where the loop goes on: without what it is on the paths that have left it. Lists that do not change stay
     the same object."""
-    if isinstance(x, GuardedRef) and x.leaving is not None:
+    if isinstance(x, Cond) and x.leaving is not None:
         return without_left_paths(x.arms[1 - x.leaving], heap)
     return heap.with_changed(x, lambda i: without_left_paths(i, heap)) if is_container(x) else x
 

@@ -53,7 +53,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
 from tracebuf.frontends.numpy.paths.loops.raising import Raising
 from tracebuf.frontends.numpy.paths.loops.report import LoopReport
 from tracebuf.frontends.numpy.record.callees import NestedFunction
-from tracebuf.frontends.numpy.record.cond import nodes
+from tracebuf.frontends.numpy.record.cond import Cond, nodes
 from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -216,7 +216,7 @@ def forget_left_paths(env: Env) -> None:
     """After a loop no path has left it: drops what was known of the paths that had, which does not hold in a loop
     around it."""
     for node in (node for x in env.values() for leaf in leaves(x) for node in nodes(leaf)):
-        if isinstance(node, GuardedRef):
+        if isinstance(node, Cond):
             node.leaving = None
 
 
