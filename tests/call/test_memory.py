@@ -80,17 +80,23 @@ def found_late(a: Any, b: Any) -> Any:
     return a[np.cumsum(b)[-1]]
 
 
-@pytest.mark.parametrize("f", [sizes_differ, found_late])
-def test_an_error_keeps_no_argument(f: Callable[..., Any]) -> None:
-    """C1: raised in tracing or in compiled code, once it is handled nothing holds the arguments."""
-    g = tracebuf.bufferize(f)
+def refused_there(a: Any, b: Any) -> Any:
+    return memoryview(a + b[0])
+
+
+@pytest.mark.parametrize("f", [sizes_differ, found_late, refused_there])
+@pytest.mark.parametrize("verify", [False, True])
+def test_an_error_keeps_no_argument(f: Callable[..., Any], verify: bool) -> None:
+    """C1: raised in tracing or in compiled code, once it is handled nothing holds the arguments; where programs are not
+    verified, our frames are taken out of the traceback, which held itself."""
+    g = tracebuf.bufferize(f, verify=verify)
     b = np.arange(20) + 1
     for _ in range(3):
         a = np.ones(10)
         seen = weakref.ref(a)
         try:
             g(a, b)
-        except (IndexError, ValueError):
+        except (IndexError, ValueError, tracebuf.UnsupportedError):
             del a
         assert seen() is None
 

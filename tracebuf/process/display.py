@@ -79,7 +79,8 @@ def hide_frames(error: BaseException, function: FunctionType, eager: CodeType) -
     while place is not None and is_ours(place.tb_frame.f_code.co_filename):
         last, place = place.tb_frame.f_code, place.tb_next
     if top is not None and (place is None or last is eager):
-        top.tb_next = place or line_of(error, function)
+        top.tb_next = place or line_of(getattr(error, "location", None), getattr(error, "__notes__", ()), function)
+        del error, top, place  # the frame of that line was called by this one, and would hold its own traceback
         return
     place = top
     while place is not None:
@@ -100,7 +101,7 @@ def hides_frames(kind: type[Exception]) -> Callable[[Callable[P, T]], Callable[P
             except kind as error:
                 function: Any = args[0]
                 if not function.options.verify:
-                    hide_frames(error, function.__wrapped__, type(function).eager.__code__)
+                    hide_frames(error, function.__wrapped__, type(function)._eager.__code__)
                 raise
 
         return call
@@ -108,12 +109,13 @@ def hides_frames(kind: type[Exception]) -> Callable[[Callable[P, T]], Callable[P
     return decorate
 
 
-def line_of(error: BaseException, function: FunctionType) -> TracebackType | None:
-    """A traceback of the line that an exception names; of the function's first one if it names none that is found."""
-    code, location = function.__code__, getattr(error, "location", None)
+def line_of(location: Any, notes: Sequence[str], function: FunctionType) -> TracebackType | None:
+    """A traceback of the line that an exception names, by its location or its last note; of the function's first one if
+    it names none that is found."""
+    code = function.__code__
     if location is not None:
         return frame_at(location.file, location.line, location.function)
-    note = next(iter(reversed(getattr(error, "__notes__", ()))), "")
+    note = next(reversed(notes), "")
     if (named := re.match(r'(?:File "(.*)"|Cell In\[\d+\]), line (\d+), in (.+)', note)) is not None:
         file = named[1] or (code.co_filename if named[3] == function.__name__ else None)
         if file is not None:
