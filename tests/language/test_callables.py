@@ -82,3 +82,40 @@ def test_such_text_is_not_looked_at(text: str) -> None:
 @pytest.mark.parametrize("text", ["str(n).upper()", "(a, str(n))", "f'{n}' * 2", "'{!r}'.format(n)"])
 def test_such_text_is_returned(text: str) -> None:
     agree(program(f"def f(a, n):\n    return {text}"), A, 3)
+
+
+class Scaled:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, a):
+        return a * self.k
+
+    def plus(self, a):
+        return a + self.k
+
+
+class Kept:
+    k = 1
+
+
+SCALED, KEPT = Scaled(2.0), Kept()
+
+
+def which_are_callable(a):
+    made, kept = Scaled(a.sum()), Kept()
+    return (
+        *map(callable, (SCALED, KEPT, SCALED.plus, SCALED.k, Scaled, SCALED.__call__, len, np.sin)),
+        *map(callable, (made, kept, made.plus, a, a.sum, [].append, lambda: 1, functools.partial(max, 1), None, "x")),
+    )
+
+
+def called_where_it_can_be(a, g):
+    return g(a) if callable(g) else a
+
+
+def test_callable_of_objects() -> None:
+    """It was False of the user's objects."""
+    agree(which_are_callable, A)
+    for g in (SCALED, KEPT, np.sin, None):
+        agree(called_where_it_can_be, A, g)

@@ -29,12 +29,14 @@ from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.functions.formulas.mapping import vectorized
 from tracebuf.frontends.numpy.functions.formulas.nditer import NdIter
 from tracebuf.frontends.numpy.interpreter import folds, iterators, text_questions, texts
+from tracebuf.frontends.numpy.interpreter.dicts import ContainerMethod
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
+from tracebuf.frontends.numpy.interpreter.records import BoundMethod, VariablesMethod
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, COMPARE, SPECIAL, UNARY, as_int_value, truth, unary
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
-from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
+from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial, Untold, UntoldMethod
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, check_number
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Env, PyBool, PyInt, Scalar, is_traced, stand_in
@@ -47,6 +49,8 @@ TREE = {special: name for name, special in SPECIAL.items()} | {"inv": "Invert"}
 """By name of a function of the operator module, without underscores: the operator of the syntax tree."""
 GETTERS: tuple[Any, ...] = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 """Classes of the operator module whose objects are called with an object to look into."""
+CALLEES = (NestedFunction, Method, Partial, UntoldMethod, BoundMethod, VariablesMethod, ContainerMethod)
+"""The tracer's classes of what may be called."""
 INTS = (math.comb, math.perm, math.factorial, math.lcm, math.gcd, math.isqrt)
 """Functions of ints whose traced arguments become part of the key, unless they have a traced form."""
 
@@ -265,8 +269,12 @@ def get_attribute_unasked(i: Evaluator, node: ast.AST, obj: Any, attr: Any, defa
 
 
 def is_callable(i: Evaluator, node: ast.AST, x: Any) -> bool:
-    """callable(x)."""
-    return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, (NestedFunction, Method, Partial)) or callable(x))
+    """callable(x): of an object, whether its class has `__call__`."""
+    if isinstance(x, Record):
+        return any("__call__" in vars(kind) for kind in x.kind.__mro__)
+    if isinstance(x, Untold):
+        raise i.refuse(node, f"callable of a {refusals.name_of(x)}", "ask before the call")
+    return not isinstance(x, (ArrayRef, Scalar)) and (isinstance(x, CALLEES) or callable(x))
 
 
 def copied(i: Evaluator, node: ast.AST, x: Any) -> Any:

@@ -26,7 +26,6 @@ from tracebuf.frontends.numpy.numbers.generics import result_order
 from tracebuf.frontends.numpy.numbers.operands import on_all_paths, scalar_value
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, concrete
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
-from tracebuf.frontends.numpy.record.callees import Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, traces
@@ -313,11 +312,6 @@ def result_type(r: Recorder, *arrays_and_dtypes: Any) -> np.dtype:
         return np.result_type(*others, *(kind() if isinstance(kind, type) else kind for kind in kinds))
 
     return on_all_paths(numbers, of, r.loc) if numbers else found
-
-
-@traces(callable)
-def is_callable(r: Recorder, x: Any) -> bool:
-    return callable(x) or isinstance(x, (NestedFunction, Partial, Method))
 
 
 def normalized(r: Recorder, axis: Any, ndim: int, msg_prefix: Any = None) -> int:
