@@ -2,12 +2,14 @@
 
     python -m benchmarks.dask_cpu [--size N] [--chunk N] [--rounds N] [--workers N] [--memory 4GB]
 
-All of it counts: the workers, the scheduler, and the process that asks. Both sides begin with the same arrays in
-memory, make their results anew, and take turns; the first round, which loads programs, is not counted. `ratio` is least
-by least; `median` that of the medians. With `--sources` both sides also make or read the arrays, as the examples do:
-the bump of the wave, a stack on disk, random numbers. With `--beside` another process does the same as the one process
-at the same time: workers share caches, memory and perhaps the units of a core, which takes CPU time of each, whoever
-schedules them.
+All of it counts: the workers, the scheduler, and the process that asks. All sides begin with the same arrays in memory,
+make their results anew, and take turns; the first round, which loads programs, is not counted. With `--sources` they
+also make or read the arrays, as the examples do: the bump of the wave, a stack on disk, random numbers.
+
+There are three measures of one process: the function on whole arrays with nothing else to do (`alone`); the same while
+another process does it too (`beside`), for workers share caches, memory and perhaps the units of a core, which costs
+CPU time whoever schedules them; and the same graph of chunks by dask's synchronous scheduler (`chunks`). The table has
+the cluster's time over each, least by least, and (medians).
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 
@@ -90,22 +93,18 @@ def sources(name: str, size: int, chunk: int, folder: Path) -> tuple[Callable[[]
 
 
 class Companion:
-    """A process that does what the one process does, again and again, in a `with` block; nothing where `wanted` is
-    false."""
+    """A process that does what the one process does, again and again, in a `with` block."""
 
-    def __init__(self, name: str, args: argparse.Namespace, folder: Path, wanted: bool) -> None:
+    def __init__(self, name: str, args: argparse.Namespace, folder: Path) -> None:
         new = multiprocessing.get_context("spawn")
         self.go, self.works = new.Event(), new.Event()
         events = self.go, self.works
         self.process = new.Process(target=works_beside, args=(name, args, folder, *events), daemon=True)
-        self.wanted = wanted
-        if wanted:
-            self.process.start()
+        self.process.start()
 
     def __enter__(self) -> None:
-        if self.wanted:
-            self.go.set()
-            self.works.wait()
+        self.go.set()
+        self.works.wait()
 
     def __exit__(self, *error: object) -> None:
         self.go.clear()
@@ -113,9 +112,8 @@ class Companion:
             time.sleep(0.01)
 
     def stop(self) -> None:
-        if self.wanted:
-            self.process.kill()
-            self.process.join()
+        self.process.kill()
+        self.process.join()
 
 
 def works_beside(name: str, args: argparse.Namespace, folder: Path, go: Any, works: Any) -> None:
@@ -145,9 +143,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="4GB")
     parser.add_argument("--sources", action="store_true")
-    parser.add_argument("--beside", action="store_true")
     args = parser.parse_args()
-    print(f"{'':14}{'one process':>13}{'cluster':>10}{'ratio':>8}{'median':>8}  same")
+    print(f"{'':14}{'alone':>9}{'beside':>9}{'chunks':>9}{'cluster':>9}   cluster/alone  /beside  /chunks  same")
     for name in ("wave", "images", "monte carlo"):
         p = programs(args.size, args.chunk)[name]
         cluster = LocalCluster(
@@ -158,37 +155,49 @@ def main() -> None:
             if args.sources:
                 whole, parts = sources(name, args.size, args.chunk, Path(folder))
             else:
+                whole = lambda p=p: [a.copy() for a in p.arrays]  # noqa: E731
                 there = client.persist([da.from_array(a, chunks=p.chunks) for a in p.arrays])
                 wait(there)
                 parts = lambda there=there: [x.copy() for x in there]  # noqa: E731
-            ones, many, same = [], [], True
-            companion = Companion(name, args, Path(folder), args.beside)
-            for turn in range(args.rounds + 1):
-                arrays = [] if args.sources else [a.copy() for a in p.arrays]
+            companion = Companion(name, args, Path(folder))
+            seconds: dict[str, list[float]] = {"alone": [], "beside": [], "chunks": [], "cluster": []}
+
+            def one(p: Program = p, whole: Any = whole) -> tuple[float, Any]:
+                arrays = None if args.sources else whole()
                 gc.collect()
+                begin = time.process_time()
+                found = p.call(p.f, *(whole() if arrays is None else arrays))
+                return time.process_time() - begin, found
+
+            for turn in range(args.rounds + 1):
+                alone, expected = one()
                 with companion:
-                    begin = time.process_time()
-                    arrays = whole() if args.sources else arrays
-                    expected = p.call(p.f, *arrays)
-                    one = time.process_time() - begin
+                    beside, _ = one()
+                lazy = parts() if args.sources else [da.from_array(a.copy(), chunks=p.chunks) for a in p.arrays]
+                begin = time.process_time()
+                with dask.config.set(scheduler="synchronous"):
+                    found = dask.persist(p.call(distribute(p.f), *lazy))
+                chunks = time.process_time() - begin
+                del lazy, found
                 begin = cpu(processes)
-                lazy = parts()
-                found = client.persist(p.call(distribute(p.f), *lazy))
+                found = client.persist(p.call(distribute(p.f), *parts()))
                 wait(found)
+                many = cpu(processes) - begin
                 if turn:
-                    ones.append(one)
-                    many.append(cpu(processes) - begin)
+                    for side, found_here in zip(seconds.values(), (alone, beside, chunks, many)):
+                        side.append(found_here)
                 else:
                     drawn = args.sources and name == "monte carlo"  # other numbers
                     same = all(agree(a, b, drawn) for a, b in zip(expected, found))
-                del arrays, expected, lazy, found
+                del expected, found
                 time.sleep(0.3)
             companion.stop()
-        medians = statistics.median(many) / statistics.median(ones)
-        print(
-            f"{name:14}{min(ones):12.3f}s{min(many):9.3f}s{min(many) / min(ones):8.2f}{medians:8.2f}  {same}",
-            flush=True,
+        least, middle = ({k: f(v) for k, v in seconds.items()} for f in (min, statistics.median))
+        ratios = "".join(
+            f"{least['cluster'] / least[k]:9.2f} ({middle['cluster'] / middle[k]:.2f})"
+            for k in ("alone", "beside", "chunks")
         )
+        print(f"{name:14}" + "".join(f"{t:8.3f}s" for t in least.values()) + ratios + f"   {same}", flush=True)
 
 
 def agree(a: Any, b: Any, drawn: bool) -> bool:
