@@ -112,7 +112,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
 
 @formula(np.place)
 def place(arr: Any, mask: Any, vals: Any) -> None:
-    if not (is_own(arr, mask) or is_own(arr, vals)) or not taken_as_it_is(arr, arr.dtype):
+    if not (is_own(arr, mask) or is_own(arr, vals)) or not arr.flags.writeable or not taken_as_it_is(arr, arr.dtype):
         place_apart(arr, mask, vals)
         return
     if arr.size != np.size(mask):
@@ -132,7 +132,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def in_one_row(arr: Any, x: Any, dtype: Any) -> Any:
     """The elements of `x` as NumPy has them while it stores to `arr`: its own, or as they were before."""
     if is_own(arr, x):
-        if taken_as_it_is(x, dtype):
+        if x.flags.writeable and taken_as_it_is(x, dtype):  # what may not be written NumPy copies
             return as_vector(x)
         return x.astype(dtype).ravel()
     return np.asarray(x, dtype).ravel()

@@ -19,7 +19,6 @@ from tracebuf.frontends.numpy.functions.host import histograms, linalg
 from tracebuf.frontends.numpy.functions.host.calls import record
 from tracebuf.frontends.numpy.functions.indices import bins as equal_bins
 from tracebuf.frontends.numpy.functions.indices import interpolation, picking
-from tracebuf.frontends.numpy.functions.inspection import is_writable
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
 from tracebuf.frontends.numpy.numbers import longlongs
@@ -102,8 +101,8 @@ def is_own(r: Recorder, a: Any, x: Any) -> bool:
 
 @primitive
 def taken_as_it_is(r: Recorder, x: ArrayRef, dtype: Any) -> bool:
-    """Whether NumPy's C code works on an array itself where it wants a contiguous one, to be written, of a dtype."""
-    return x.dtype == dtype and is_writable(r, x) and is_dense(r, x, range(x.ndim))
+    """Whether NumPy's C code works on an array itself where it wants a contiguous one of a dtype."""
+    return x.dtype == dtype and is_dense(r, x, range(x.ndim))
 
 
 @primitive
