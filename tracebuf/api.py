@@ -53,7 +53,7 @@ from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.donations import donated
 from tracebuf.frontends.numpy.call.flatten import FlatArguments, Tree, flatten, is_container, is_object, leaf_names
 from tracebuf.frontends.numpy.call.outputs import Form, copy_results, destinations, labels
-from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, in_its_file, named
+from tracebuf.frontends.numpy.call.pickling import ANCHOR, anchor_of, from_anchor, in_its_file, named, of_class
 from tracebuf.frontends.numpy.call.remembered import Remembered
 from tracebuf.frontends.numpy.call.results import CallPlan, build_results
 from tracebuf.frontends.numpy.call.static import check_names, static_key
@@ -447,8 +447,11 @@ class BufferizedFunction(NativeCallable):
         """Pickled as its function would be: by its name in its module where that leads to it, else by its function,
         wherever the pickler can take that, and its options. Programs are not pickled."""
         f = self.__wrapped__
-        if named(f.__module__, f.__qualname__) is self:
-            return (_anchored, (self._anchor,)) if protocol >= 4 else f.__qualname__  # before 4 an anchor has no name
+        if (found := named(f.__module__, f.__qualname__)) is self or of_class(found) is self:
+            if protocol >= 4:
+                return _anchored, (self._anchor,)  # before 4 an anchor has no name
+            owner, _, name = f.__qualname__.rpartition(".")
+            return f.__qualname__ if found is self else (_method_of, (named(f.__module__, owner), name))
         return _remade, (f, self.options, f.__code__.co_filename)
 
     @cached_property
@@ -1303,9 +1306,16 @@ class BufferizedFunction(NativeCallable):
 def _anchored(anchor: FunctionType) -> BufferizedFunction:
     """The bufferized function of an anchor out of a pickle."""
     found = named(anchor.__module__, anchor.__qualname__.removesuffix(f".{ANCHOR}"))
+    found = of_class(found) or found
     if isinstance(found, BufferizedFunction) and found._anchor == anchor:
         return found
     return BufferizedFunction(*from_anchor(anchor))
+
+
+def _method_of(owner: type, name: str) -> BufferizedFunction:
+    """The bufferized function of a class's method that is bound to it."""
+    found: BufferizedFunction = of_class(getattr(owner, name))
+    return found
 
 
 def _remade(function: FunctionType, options: Options, file: str) -> BufferizedFunction:

@@ -50,6 +50,52 @@ class Holder:
         return a + 1
 
 
+class Made:
+    k = 2.0
+
+    def __init__(self, k: float) -> None:
+        self.k = k
+
+    @classmethod
+    @bufferize
+    def scaled(cls, a):
+        return a * cls.k
+
+    class Inner:
+        k = 5.0
+
+        @classmethod
+        @bufferize(donate_optional="a")
+        def scaled(cls, a):
+            return a * cls.k
+
+
+class MadeOtherwise(Made):
+    k = 3.0
+
+    @classmethod
+    @bufferize
+    def scaled(cls, a):
+        return a * cls.k + 1
+
+
+class MadeLater(Made):
+    k = 4.0
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_methods_of_classes(protocol: int) -> None:
+    """By reference, as Python's own: of the class, of one that inherits it, of one that has another, and of the base
+    of that; of an object."""
+    for f in (Made.scaled, Made.Inner.scaled, MadeLater.scaled, MadeOtherwise.scaled, Made(7.0).scaled):
+        text = pickle.dumps(f, protocol)
+        assert pickle.loads(text) == f and len(text) < 350
+        np.testing.assert_array_equal(pickle.loads(text)(X), f(X))
+        assert copy.deepcopy(f) == f
+    of_base = super(MadeOtherwise, MadeOtherwise).scaled
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(of_base, protocol))(X), X * 3)
+
+
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_by_reference(protocol: int) -> None:
     """A name that leads to the object is all that is pickled: neither options nor programs."""
@@ -130,10 +176,15 @@ class Model:
     def apply(self, a):
         return a * self.scale
 
+    @classmethod
+    @bufferize
+    def of_class(cls, a):
+        return a * len(cls.__name__)
+
 def jobs():
     x = np.ones(3)
     model = Model()
-    return [(step, x), (other, x), (model.apply, x), (functools.partial(step, k=5), x)]
+    return [(step, x), (other, x), (model.apply, x), (Model.of_class, x), (functools.partial(step, k=5), x)]
 
 def check(found):
     for (f, x), got in zip(jobs(), found, strict=True):
@@ -174,7 +225,7 @@ def test_functions_of_a_script(needs: str, text: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_functions_of_a_module() -> None:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        for f in (by_name, named_otherwise, Holder.static, Holder().method):
+        for f in (by_name, named_otherwise, Holder.static, Holder().method, Made.scaled, MadeLater.scaled):
             np.testing.assert_array_equal(pool.apply_async(f, (X,)).get(60), f(X))
 
 

@@ -150,3 +150,101 @@ def test_the_original_function_does_not_run_after_it() -> None:
     f = bufferize(fallback="numpy")(uses)
     with pytest.raises(tracebuf.TracebufError, match="has changed `SCALE`"):
         f(np.arange(3.0), bind_number)
+
+
+class Refused(Exception):
+    pass
+
+
+def uses_caught(a, change):
+    x = a * SCALE + WEIGHTS + TABLE["w"] * TABLE["k"] + LEVELS[0] + LEVELS[-1] + MODEL.x * MODEL.k
+    try:
+        host_call(change)
+    except Refused:
+        x = x + 1
+    return x * SCALE + WEIGHTS + TABLE["w"] * TABLE["k"] + LEVELS[0] + LEVELS[-1] + MODEL.x * MODEL.k
+
+
+def uses_cleaning(a, change):
+    try:
+        host_call(change)
+    finally:
+        np.add(a * SCALE + WEIGHTS + TABLE["w"] * TABLE["k"] + LEVELS[0] + LEVELS[-1], MODEL.x * MODEL.k, out=a)
+
+
+def raising(change):
+    def raises():
+        change()
+        raise Refused
+
+    return raises
+
+
+@pytest.mark.parametrize("change", one_in(10, CHANGES))
+@pytest.mark.parametrize("f", [uses_caught, uses_cleaning])
+def test_what_is_changed_before_a_raise_that_is_caught(f, change) -> None:
+    """The code that goes on would use what was there before."""
+    f, said = bufferize(f), f"host_call: .*raises has changed {CHANGES[change]}"
+    for _ in range(2):
+        globals().update(WEIGHTS=np.ones(3), SCALE=2.0, LEVELS=[1.0, 2.0], MODEL=Model())
+        globals()["TABLE"] = {"w": np.ones(3), "k": 1.0}
+        with pytest.raises(tracebuf.TracebufError, match=said) as caught:
+            f(np.arange(3.0), raising(change))
+        assert isinstance(caught.value.__cause__, Refused)
+
+
+def test_what_is_changed_before_a_raise_that_ends_the_call() -> None:
+    """Nothing is computed after it: the exception passes."""
+    for change in (bind_number, grow, append):
+        globals().update(WEIGHTS=np.ones(3), LEVELS=[1.0, 2.0])
+        with pytest.raises(Refused):
+            bufferize(uses)(np.arange(3.0), raising(change))
+
+
+def test_what_is_not_used_may_change_before_a_raise() -> None:
+    eager, ours = [f(np.arange(3.0), raising(count)) for f in (uses_caught, bufferize(uses_caught))]
+    assert np.array_equal(eager, ours)
+
+
+def test_a_change_in_a_call_whose_exception_the_called_function_catches() -> None:
+    """It concerns the inner call, and another exception the outer one."""
+
+    bind_and_raise = raising(bind_number)
+
+    @bufferize
+    def inner(a):
+        x = a * SCALE
+        host_call(bind_and_raise)
+        return x
+
+    def called():
+        try:
+            inner(np.ones(3))
+        except Refused:
+            raise Refused from None
+
+    def outer(a):
+        try:
+            host_call(called)
+        except Refused:
+            a = a + 1
+        return a
+
+    assert np.array_equal(bufferize(outer)(np.ones(3)), np.full(3, 2.0))
+
+
+def test_the_error_names_a_way_out() -> None:
+    """A store to the elements of a captured array is declared."""
+
+    def store(w):
+        w[:] = 4
+
+    def f(a):
+        x = a + WEIGHTS
+        host_call(store, WEIGHTS, writes=0)
+        return x + WEIGHTS
+
+    with pytest.raises(tracebuf.TracebufError, match="writes="):
+        bufferize(uses)(np.ones(3), bind_array)
+    globals()["WEIGHTS"] = np.ones(3)
+    assert np.array_equal(bufferize(f)(np.ones(3)), np.full(3, 6.0))

@@ -385,6 +385,30 @@ def test_a_function_that_keeps_a_copy(keep: Callable[..., Any]) -> None:
     f(np.ones(3))
 
 
+def raises_in_a_handler(a):
+    try:
+        a[a.size]
+    except IndexError as error:
+        if len(a) > 4:
+            raise ValueError("too long") from error
+        raise ValueError("too short")  # noqa: B904
+
+
+@pytest.mark.parametrize("n", [4, 5])
+def test_a_caught_exception_keeps_no_array(n: int) -> None:
+    """Nor does the one that it was raised from, or in the handler of."""
+
+    def f(a):
+        b = a * 2
+        try:
+            host_call(raises_in_a_handler, b)
+        except ValueError:
+            b = b + 1
+        return b
+
+    agree(f, np.ones(n))
+
+
 SEEN: list[Any] = []
 
 

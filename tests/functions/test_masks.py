@@ -237,6 +237,46 @@ def test_s2_a_mask_that_is_stored_to(name: str) -> None:
         assert (native.allocations, native.copies) == expected
 
 
+PLACED_OWN = {
+    "all of it": "np.place(a, a > 2, a)",
+    "a part": "np.place(a, a > 2, a[1:4])",
+    "a later part": "np.place(a, a > 1, a[5:])",
+    "backwards": "np.place(a, a > 2, a[::-1])",
+    "steps": "np.place(a, a > 2, a[::2])",
+    "nothing": "np.place(a, a > 20, a[4:4])",
+    "nothing, where something is wanted": "np.place(a, a > 2, a[4:4])",
+    "another size": "np.place(a, a[1:] > 2, a)",
+    "of another type": "np.place(a, a > 2, a.view(np.int64)[:3])",
+    "of what it is a part of": "np.place(a[2:], a[2:] > 2, a[:5])",
+    "into steps": "np.place(a[::2], a[::2] > 2, a[::2])",
+    "into a matrix": "m = a.reshape(2, 4)\n    np.place(m, m > 2, m[:, 0])\n    np.place(m, m > 2, m[1])",
+    "into columns": "m = a.reshape(2, 4).T\n    np.place(m, m > 2, a[:3])",
+    "which may not be written": "v = a[1:4]\n    v.flags.writeable = False\n    np.place(a, a > 2, v)",
+    "a mask that is the array": "np.place(a, a, [1.0, 2.0])",
+    "flags that are values": "b = a > 2\n    np.place(b, a > 2, b)\n    a[:] = b",
+    "flags that are a mask": "b = a > 2\n    np.place(b, b, [False, True])\n    a[:] = b",
+    "flags that are a later mask": "b = a > 2\n    np.place(b[:-1], b[1:], [False, True])\n    a[:] = b",
+    "flags that are an earlier mask": "b = a > 2\n    np.place(b[1:], b[:-1], [False, True, True])\n    a[:] = b",
+    "flags that are both": "b = a > 2\n    np.place(b, b, b)\n    a[:] = b",
+    "flags that are a mask as they were": "b = a > 2\n    np.place(b, b[::-1], [True, False])\n    a[:] = b",
+    "values that do not fit": "b = a > 2\n    np.place(b, b, a)",
+    "one of two": "v = a[1:3] if a[0] > 0 else a[5:7]\n    np.place(a, a > 2, v)",
+    "in a loop": "for k in range(3): np.place(a, a > k, a[k:k + 3])",
+}
+
+
+@pytest.mark.parametrize("name", slow_but(["a part", "flags that are both"], PLACED_OWN))
+def test_s2_values_placed_that_are_memory_of_the_array(name: str) -> None:
+    """NumPy reads what it has just written, of values and of the mask, where it copies neither."""
+    f = program(f"def f(a):\n    {PLACED_OWN[name]}\n    return a")
+    for a in (np.arange(8.0), np.array([3.0, 0, 5, 1, 7, 2, 4, 6])):
+        agree(f, a)
+    if name not in ("nothing, where something is wanted", "another size", "values that do not fit"):
+        climb(f, (np.arange(8.0),))
+        counts = tracebuf.measure(bufferize(f), np.arange(8.0), repeat=1)
+        assert counts.native.allocations <= counts.eager.allocations
+
+
 def masked_by_itself(b, n):
     for _ in range(n):
         b[b > n] = b

@@ -36,6 +36,16 @@ np.sum(m, axis=k); m.sum(k); m.max(axis=(k,)); np.cumsum(m, k); m.argmax(axis=k)
 np.squeeze(m[:, :1], k); np.repeat(m, 2, k); np.transpose(m, (k, 0)); np.take(m, 1, k); np.broadcast_to(a, (k, 4))
 np.pad(a, k); np.bincount(n[0], minlength=k); np.fft.fft(a, k); np.fft.fftfreq(k); np.add.reduce(m, k)
 np.delete(a, k); np.insert(a, k, 5.0); np.indices((k, 2)); np.lib.stride_tricks.sliding_window_view(a, k)
+a.item(k); m.item(k, 0); m.item(0, k); m.item((k, 0)); m.item(k, k); a[1].item(k); np.sum(a).item(k)
+a[:1].sum().item((k,))
+"""
+ITEMS = """
+a[1].item(0); a[1].item(-1); a[1].item(n[0, 0]); a[1].item((0,)); a[1].item(()); a[1].item(np.int8(0))
+a.item(np.int8(1)); m.item(np.int8(1), np.uint8(0)); a[1].item(n[0, 1]); a[1].item(k + 0); a[1].item(k - 1)
+a[1].item(-2); a[1].item((0, 0)); a[1].item(0.0)
+a[1].item(None); a[1].item("x"); a[1].item(a); a[1].item([0]); a[1].item(a[0]); a[1].item(a[0] < 1)
+a.item(np.True_); a.item(a[0] < 1); m.item(a[0] < 1, 0); a.item(n); a.item(2.0); a[1].item(np.float64(0)); m.item(n[0])
+a[1].item(k or a[0]); a.item(a[0] < 1 or 2)
 """
 
 
@@ -73,6 +83,13 @@ def test_a_bool_is_an_int(form: str) -> None:
 def test_where_numpy_takes_no_bool(form: str) -> None:
     kinds = {outcome(form, of_data, True) for of_data in (False, True)}
     assert kinds <= {"TypeError", "ValueError", "AttributeError"}
+
+
+@pytest.mark.parametrize("form", one_in(18, forms(ITEMS)))
+def test_indices_of_item(form: str) -> None:
+    """Of numbers as of arrays: ints of any kind, in bounds."""
+    for of_data in (False, True):
+        outcome(form, of_data, True)
 
 
 @pytest.mark.parametrize("bound", ["a[0] > 5 or k", "a[0] < 5 and k"])

@@ -36,17 +36,41 @@ class Attempt:
     def __call__(self, ins: Sequence[Any], outs: Sequence[np.ndarray]) -> None:
         status = outs[self.place]
         status[...] = 0
+        said = vars(_SAID)
+        said.pop("what", None)
         try:
             self.run(ins, [*outs[: self.place], *outs[self.place + 1 :]])
         except self.kinds as error:
             if isinstance(error, TracebufError):
                 raise
-            vars(_KEPT)[self.kept] = error.with_traceback(None)
+            if (what := said.pop("what", None)) is not None and what[0] == id(error):
+                raise TracebufError(what[1]) from error
+            vars(_KEPT)[self.kept] = without_frames(error)
             status[...] = 1 + next(k for k, kind in enumerate(self.kinds) if isinstance(error, kind))
 
 
 _KEPT = threading.local()
 """The exceptions that calls within a `try` have raised."""
+_SAID = threading.local()
+"""Why the code that goes on after the last exception would be wrong, and the exception's id."""
+
+
+def end_if_caught(error: BaseException, why: str) -> None:
+    """Has a `try` of compiled code not go on after an exception, which is on its way: it raises TracebufError."""
+    _SAID.what = id(error), why
+
+
+def without_frames(error: BaseException) -> BaseException:
+    """An exception that keeps no frame alive, and so no array of the program: neither do those before it in its chain
+    (`raise ... from`, or in a handler)."""
+    todo, known = [error], {id(error)}
+    while todo:
+        found = todo.pop().with_traceback(None)
+        for x in (found.__cause__, found.__context__):
+            if x is not None and id(x) not in known:
+                known.add(id(x))
+                todo.append(x)
+    return error
 
 
 def raise_kept(kept: str) -> NoReturn:

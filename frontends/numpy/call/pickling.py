@@ -28,6 +28,11 @@ def named(module: str | None, qualname: str) -> Any:
         return None
 
 
+def of_class(found: Any) -> Any:
+    """The function of a method that is bound to a class (`classmethod`); None of anything else."""
+    return found.__func__ if isinstance(getattr(found, "__self__", None), type) and hasattr(found, "__func__") else None
+
+
 def anchor_of(function: FunctionType, options: Options) -> FunctionType:
     """A copy of the function, named as the attribute of the bufferized one."""
     f = function

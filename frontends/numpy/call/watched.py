@@ -2,7 +2,8 @@
 user's that it calls (`tracebuf.host_call`) may bind or change them behind its back; that is seen when the function
 returns, and refused.
 
-Elements that it stores to an array are seen by the code itself, which reads them from memory.
+Elements that it stores to an array are not compared, since that takes time for each of them: `writes=` declares such
+stores, and others have no defined effect on what the code around the call computes.
 """
 
 from __future__ import annotations
@@ -158,6 +159,7 @@ class watching:
 
 def call_watched(function: Callable[..., Any], name: str, args: Sequence[Any]) -> Any:
     """The result of a function of the user's; TracebufError if it has changed what the innermost call under way took.
+    What it raises passes where nothing in compiled code catches it, since no such code runs then.
 
     What other threads change before it is called is not its doing.
     """
@@ -165,10 +167,21 @@ def call_watched(function: Callable[..., Any], name: str, args: Sequence[Any]) -
         return function(*args)
     watch = _current.watches[-1]
     before = watch.state()
-    result = function(*args)
+    try:
+        result = function(*args)
+    except BaseException as error:
+        from tracebuf.running.host import end_if_caught  # loaded by now, as what calls this is compiled
+
+        if (what := watch.changed(before)) is not None:
+            end_if_caught(error, _text(name, what))
+        raise
     if (what := watch.changed(before)) is not None:
-        raise TracebufError(
-            f"host_call: {name} has changed {what}, which compiled code took when it began\n"
-            "Instead: let it return the new value (result_shape=), or store to the array's elements"
-        )
+        raise TracebufError(_text(name, what))
     return result
+
+
+def _text(name: str, what: str) -> str:
+    return (
+        f"host_call: {name} has changed {what}, which compiled code took when it began\n"
+        "Instead: let it return the new value (result_shape=), or pass it the array that it stores to (writes=)"
+    )

@@ -1,5 +1,5 @@
-"""Formulas of np.interp, np.digitize (arr_interp and arr__monotonicity in numpy/_core/src/multiarray/compiled_base.c)
-and np.choose."""
+"""Formulas of np.interp, np.digitize, np.place (arr_interp, arr__monotonicity and arr_place in
+numpy/_core/src/multiarray/compiled_base.c) and np.choose."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.functions.formulas.primitives import interpolated
+from tracebuf.frontends.numpy.functions.formulas.primitives import (
+    as_vector,
+    interpolated,
+    is_own,
+    place_apart,
+    taken_as_it_is,
+    values_for,
+)
 from tracebuf.frontends.numpy.functions.host.left_to_numpy import interp_by_numpy
 from tracebuf.frontends.numpy.record.registry import formula
 
@@ -101,3 +108,31 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
     made = np.empty(shape, dtype) if out is None else out
     made[...] = result
     return made[()] if out is None or not made.ndim else out
+
+
+@formula(np.place)
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    if not (is_own(arr, mask) or is_own(arr, vals)) or not arr.flags.writeable or not taken_as_it_is(arr, arr.dtype):
+        place_apart(arr, mask, vals)
+        return
+    if arr.size != np.size(mask):
+        raise ValueError("place: mask and data must be the same size")
+    held, here, given = as_vector(arr), in_one_row(arr, mask, bool), in_one_row(arr, values_for(arr, vals), arr.dtype)
+    if not given.size:
+        if np.count_nonzero(here):
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    j = 0
+    for i in range(held.size):  # reads elements that it has just written, of the values and of the mask
+        if here[i]:
+            held[i] = given[j]
+            j = j + 1 if j + 1 < given.size else 0
+
+
+def in_one_row(arr: Any, x: Any, dtype: Any) -> Any:
+    """The elements of `x` as NumPy has them while it stores to `arr`: its own, or as they were before."""
+    if is_own(arr, x):
+        if x.flags.writeable and taken_as_it_is(x, dtype):  # what may not be written NumPy copies
+            return as_vector(x)
+        return x.astype(dtype).ravel()
+    return np.asarray(x, dtype).ravel()

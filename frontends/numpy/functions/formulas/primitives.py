@@ -13,12 +13,12 @@ from tracebuf.frontends.numpy.arrays.axes import axis_of
 from tracebuf.frontends.numpy.arrays.creation import linspace
 from tracebuf.frontends.numpy.arrays.indexing import as_int
 from tracebuf.frontends.numpy.arrays.new_arrays import element_of, filled, shape_arg
-from tracebuf.frontends.numpy.arrays.reshape import as_view, is_fortran, whole_number
+from tracebuf.frontends.numpy.arrays.reshape import as_view, is_dense, is_fortran, whole_number
 from tracebuf.frontends.numpy.arrays.shapes import broadcast_to
 from tracebuf.frontends.numpy.functions.host import histograms, linalg
 from tracebuf.frontends.numpy.functions.host.calls import record
 from tracebuf.frontends.numpy.functions.indices import bins as equal_bins
-from tracebuf.frontends.numpy.functions.indices import interpolation
+from tracebuf.frontends.numpy.functions.indices import interpolation, picking
 from tracebuf.frontends.numpy.functions.joining import padding
 from tracebuf.frontends.numpy.functions.reductions.reduce import divide
 from tracebuf.frontends.numpy.numbers import longlongs
@@ -26,6 +26,7 @@ from tracebuf.frontends.numpy.numbers.generics import result_order
 from tracebuf.frontends.numpy.numbers.operands import on_all_paths, scalar_value
 from tracebuf.frontends.numpy.numbers.scalars import as_int_value, concrete
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
+from tracebuf.frontends.numpy.record.each_path import stores
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import PRIMITIVES, primitive, traces
@@ -47,6 +48,7 @@ from tracebuf.ir.types import C128, F16, F32, F64, I1, I64, INDEX, ScalarType
 from tracebuf.ops.scalars import arith, casts
 from tracebuf.running.host import Direct, HostFunction, Passed, put_nothing
 
+place_apart: Any = primitive(stores(picking.place))
 divide_by_count: Any = primitive(divide)
 linspace_of_numbers = primitive(linspace)
 pad_rows = primitive(padding.pad_rows)
@@ -88,6 +90,24 @@ def check_apart(r: Recorder, a: ArrayRef, value: Any) -> None:
     """Refuses a value that may be memory of `a`: NumPy reads elements that it has just stored."""
     if isinstance(value, ArrayRef) and value.element is a.element and set(storages_of(a)) & set(storages_of(value)):
         raise r.refuse("an array is stored through a.flat into its own memory", "b.copy()")
+
+
+@primitive
+def is_own(r: Recorder, a: Any, x: Any) -> bool:
+    """Whether `x` may be memory of `a`."""
+    return isinstance(a, ArrayRef) and isinstance(x, ArrayRef) and not set(storages_of(a)).isdisjoint(storages_of(x))
+
+
+@primitive
+def taken_as_it_is(r: Recorder, x: ArrayRef, dtype: Any) -> bool:
+    """Whether NumPy's C code works on an array itself where it wants a contiguous one of a dtype."""
+    return x.dtype == dtype and is_dense(r, x, range(x.ndim))
+
+
+@primitive
+def values_for(r: Recorder, a: ArrayRef, given: Any) -> ArrayRef:
+    """Values to be stored into an array: arrays are cast by the rule "safe", numbers must fit."""
+    return picking.values_for(r, a, given, "safe")
 
 
 @primitive

@@ -323,10 +323,9 @@ def extract(r: Recorder, condition: Any, arr: Any) -> ArrayRef:
     return gathered(r, Advanced(ref, (picked,), (0,), 0, ref, ()), order=(0,))
 
 
-@traces(np.place)
-@stores
 def place(r: Recorder, arr: Any, mask: Any, vals: Any) -> None:
-    """np.place: the values, repeated, stored in turn where the mask is not zero."""
+    """np.place of a mask and values that are no memory of the array: the values, repeated, stored in turn where the
+    mask is not zero."""
     if not isinstance(arr, ArrayRef):
         raise Raises(TypeError(f"place() argument 1 must be numpy.ndarray, not {name_of(arr)}"))
     r.check_writable(arr)

@@ -112,9 +112,16 @@ def item(r: Recorder, a: ArrayRef, *args: Any) -> Any:
         if len(place) != 1:
             r.fail("ValueError", "incorrect number of indices for array")
         elements = FlatIterator(r, a)
-        return python_number(r, elements.load(normalise(r, whole_number(r, place[0]), elements.size, None)))
-    found = read_item(r, a, tuple(as_int_value(whole_number(r, x)) for x in place))
+        return python_number(r, elements.load(normalise(r, item_index(r, place[0]), elements.size, None)))
+    found = read_item(r, a, tuple(as_int_value(item_index(r, x)) for x in place))
     return python_number(r, found if isinstance(found, NpScalar) else r.number(a))
+
+
+def item_index(r: Recorder, x: Any) -> Dim:
+    """An index of x.item(), which is no bool."""
+    if isinstance(x, (bool, PyBool)) or (isinstance(x, NpScalar) and x.python is not None and x.python.kind == "bool"):
+        raise Raises(TypeError("an integer is required"))
+    return whole_number(r, x)
 
 
 @traces(number="tolist")
@@ -130,10 +137,11 @@ def python_number(r: Recorder, x: NpScalar) -> PyFloat | PyComplex | PyInt | PyB
 @traces(number="item")
 def number_item(r: Recorder, x: NpScalar, *index: Any) -> PyFloat | PyComplex | PyInt | PyBool:
     """x.item() of a number."""
-    if len(index) > 1:
+    place = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
+    if len(place) > 1:
         raise Raises(ValueError("incorrect number of indices for array"))
-    if any(type(i) is int and i not in (0, -1) for i in index):
-        raise Raises(IndexError(f"index {index[0]} is out of bounds for size 1"))
+    for i in place:
+        normalise(r, item_index(r, i), 1, None)
     return python_number(r, x)
 
 
