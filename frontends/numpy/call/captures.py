@@ -20,6 +20,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import has_supported_dtype, is_map, is_text_array
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.flatten import check_items, is_container
+from tracebuf.frontends.numpy.source.liveness import GLOBALS
 from tracebuf.frozen import frozen
 from tracebuf.location import Location
 
@@ -71,7 +72,8 @@ class Hidden:
     def own(self, name: str) -> Hidden:
         """The captured attribute `name` that the object itself has, not its class."""
         place = (*self.place, "attribute", name, "own")
-        return Hidden(f"{self.label}.{name}", place, partial(own_attribute_of, self.fetch, name), self.root)
+        label = name if self.label == GLOBALS else f"{self.label}.{name}"
+        return Hidden(label, place, partial(own_attribute_of, self.fetch, name), self.root)
 
     def made(self, function: Callable[..., Any], how: Any) -> Hidden:
         """What `function` makes of this value, at each call."""

@@ -115,6 +115,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
     stand_in,
 )
+from tracebuf.frontends.numpy.source.cells import own_nodes_of
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.frontends.numpy.source.own_lists import grows, is_own_list
 from tracebuf.ir.core import Value
@@ -953,7 +954,10 @@ class Statements(Expressions, Protected):
 
     def stmt_Global(self, node: ast.Global | ast.Nonlocal, env: Env) -> None:
         """Names of outer scopes may be read."""
-        if any(name in self.scope.source.locals for name in node.names):
+        nodes = own_nodes_of(self.scope.source.node)
+        aliases = [a for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names]
+        imported = {(a.asname or a.name).partition(".")[0] for a in aliases}
+        if any(name in self.scope.source.locals or name in imported for name in node.names):
             raise self.refuse(node, *refusals.statement(node))
 
     stmt_Nonlocal = stmt_Global

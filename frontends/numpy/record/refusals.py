@@ -21,7 +21,7 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("`try` around what may raise at run time", "test for it with an if, or put the try around the call"),
     ast.With: ("`with`", "enter the context around the call"),
     ast.Delete: ("`del` of anything but a name or an item of a list or dict", "leave it out"),
-    ast.Global: ("`global` of a name that is bound", "return the value, and bind it outside"),
+    ast.Global: ("`global` of a name that `:=`, `del` or `import` binds", "bind it by a statement: x = x + 1"),
     ast.Nonlocal: ("`nonlocal` of a name that `:=` or `del` binds", "bind it by a statement: x = x + 1"),
     ast.Match: ("`match`", "use if and elif"),
     ast.AsyncFunctionDef: ("an async function", _PLAIN),
