@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, reshaped, whol
 from tracebuf.frontends.numpy.arrays.shapes import UnknownRank
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
-from tracebuf.frontends.numpy.functions import inspection, table, ufunc_calls
+from tracebuf.frontends.numpy.functions import inspection, memory, table, ufunc_calls
 from tracebuf.frontends.numpy.functions.formulas import hashing, prelude, twister
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.host import draws, jitted, made_objects, objects, sparse, untraced
@@ -388,7 +388,14 @@ class Expressions(Comprehensions):
         self.consumed |= {node.left, node.right}
         a, b = self.any_expr(node.left, env), self.any_expr(node.right, env)
         self.at(node)
-        return self.by_type(node, (a, b), env, lambda a, b: self.operate(type(node.op).__name__, a, b))
+        made = self.by_type(node, (a, b), env, lambda a, b: self.operate(type(node.op).__name__, a, b))
+        return self.noted(node, (a, b), made)
+
+    def noted(self, function: Any, given: Sequence[Any], made: Any) -> Any:
+        """What an operator or a function has made of these, of which it is noted whose memory it is."""
+        if not self.is_fixed_here() and isinstance(made, (ArrayRef, tuple, list)):
+            memory.note(function, given, [x for x in self.flat([made]) if isinstance(x, ArrayRef)])
+        return made
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
@@ -462,7 +469,7 @@ class Expressions(Comprehensions):
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
         a = self.any_expr(node.operand, env)
         self.at(node)
-        return self.by_type(node, (a,), env, lambda a: self.unary(node, a))
+        return self.noted(node, (a,), self.by_type(node, (a,), env, lambda a: self.unary(node, a)))
 
     def unary(self, node: ast.UnaryOp, a: Any) -> Any:
         """`OP a`."""
@@ -528,6 +535,8 @@ class Expressions(Comprehensions):
                 found = references.is_same(self, a, b)
             elif any(map(is_inner, (*ends(a), *ends(b)))) and not any(x is None for x in (a, b)):
                 raise self.refuse(node, "`is` of what may be an item of a list", "compare their places")
+            elif isinstance(a, memory.Base) or isinstance(b, memory.Base):
+                found = memory.same_base(self.r, *((a, b) if isinstance(a, memory.Base) else (b, a)))
             else:
                 found = same_thing(self.r, a, b)
             if isinstance(found, bool):
@@ -541,6 +550,14 @@ class Expressions(Comprehensions):
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
         a, b = dicts.closed(self, a), dicts.closed(self, b)
+        if isinstance(a, memory.Memory) or isinstance(b, memory.Memory):
+            pair = memory.compared_memory(self.r, a, b)
+            if name not in ("Eq", "NotEq"):
+                symbol = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}[name]
+                said = f"'{symbol}' not supported between instances of 'memoryview' and 'memoryview'"
+                raise Raises(TypeError(said))
+            found = self.call(node, np.array_equal, list(pair), {})
+            return found if name == "Eq" else self.negate(found) if isinstance(found, PyBool) else not found
         if self.coding is not None and (found := labels.compared(self, node, name, a, b)) is not NotImplemented:
             return found
         if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
@@ -1017,6 +1034,10 @@ class Expressions(Comprehensions):
             return records.attribute(self, node, base, name)
         if isinstance(base, inspection.Flags):
             return inspection.flag(self.r, base, name)
+        if isinstance(base, memory.Memory):
+            return memory.memory_attribute(self.r, base, name, partial(self.attribute, node))
+        if isinstance(base, memory.Base):
+            raise self.refuse(node, f"`.{name}` of the base of an array of the caller's", memory.INSTEAD)
         if (drawer := draws.drawer_of(base)) is not None:
             return draws.attribute(self.r, drawer, name)
         if isinstance(base, Untold):
@@ -1163,6 +1184,10 @@ class Expressions(Comprehensions):
             made = self.dispatch(node, function, args, kwargs)
         except UnknownRank as unknown:
             made = self.call_function(prelude.squeezed, [unknown.ref, unknown.ones, unknown.axis], {})
+        if isinstance(made, (ArrayRef, tuple, list)) and is_of_libraries(function):
+            of = [function.ref] if isinstance(function, Method) else []
+            given = [*of, *self.flat([*args, *kwargs.values()])]
+            self.noted(function.name if isinstance(function, Method) else function, given, made)
         if self.r.maps is not None and not self.is_fixed_here() and is_of_libraries(function):
             of = [function.ref] if isinstance(function, Method) else []
             given = [x for x in (*of, *self.flat([*args, *kwargs.values()])) if isinstance(x, ArrayRef)]

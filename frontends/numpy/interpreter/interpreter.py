@@ -20,7 +20,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import Leaf
-from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
+from tracebuf.frontends.numpy.call.captures import CapturePlace, Hidden, NewCapture, default_of, outside
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName, ItemsOf
 from tracebuf.frontends.numpy.functions.formulas import is_formula
 from tracebuf.frontends.numpy.functions.formulas.as_written import WRITTEN
@@ -115,6 +115,9 @@ class Interpreter(Statements):
         self.recursion_plans: dict[Any, recursion.Plan] = {}
         self.direct = Direct(self)
         recorder.outer_values = self.outer_values
+        recorder.asked = self.asked_about
+        self.paths: ByIdentity[Any, Hidden] = ByIdentity()
+        """How the arrays of the caller's are fetched, but for those in containers."""
         recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
 
     def is_fixed_here(self) -> bool:
@@ -201,6 +204,15 @@ class Interpreter(Statements):
         if held is records.MISSING and not hasattr(builtins, name):
             raise Raises(NameError(f"name '{name}' is not defined"))
         return held
+
+    def asked_about(self, x: Any, what: str) -> Any:
+        """What the call is asked about an array of the caller's; None where it cannot be."""
+        if (path := self.paths.get(x)) is None:
+            return None
+        hidden = path.asked(what)
+        if hidden.place not in self.hidden:
+            raise NewCapture(hidden)
+        return self.hidden[hidden.place]
 
     def fixed(self, name: str, fetch: Callable[[], Any], place: object) -> Any:
         """What a name of this package's own is: guarded by nothing; an array is a hidden argument."""
