@@ -91,6 +91,7 @@ from tracebuf.frontends.numpy.record.callees import (
     Buffer,
     Caught,
     Generator,
+    MadeError,
     Method,
     NestedFunction,
     NoneArray,
@@ -1006,7 +1007,7 @@ class Expressions(Comprehensions):
             if name != "get":
                 raise self.refuse(node, f"`.{name}` of sys.modules", "sys.modules.get(name), or name in sys.modules")
             return Partial(callables.get_module, (base,), {})
-        if isinstance(base, Caught):
+        if isinstance(base, (Caught, MadeError)):
             return texts.exception_attribute(self, node, base, name)
         found = dicts.method(base, name)
         if is_groups(base) and name in base.fields and self.scope.source.file == hashing.__file__:
@@ -1382,6 +1383,8 @@ class Expressions(Comprehensions):
             raise
         if known is not NotImplemented:
             return self.own(known) if type(known) is list else known
+        if texts.is_new_error(function, args, kwargs):
+            return MadeError(function, tuple(args), {})
         if (function is min or function is max) and args and not kwargs:
             return folds.of_items(self, node, function, args)
         if getattr(function, "__tracebuf__", False):

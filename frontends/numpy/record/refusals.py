@@ -65,7 +65,7 @@ _NAMES = {
     "Range": "range", "Items": "result of enumerate, zip or reversed", "OneShotIterator": "iterator",
     "NestedFunction": "function", "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str",
     "Progress": "progress bar", "TextItem": "text out of an array", "Generator": "generator", "Bits": "PCG64",
-    "Base": "base of an array", "Memory": "memoryview",
+    "Base": "base of an array", "Memory": "memoryview", "MadeError": "made exception",
     "Untold": "text or object in the result of a library's function", "SetOfOne": "set",
     "Callback": "function", "GroupRef": "list", "Groups": "defaultdict", "RandomMade": "Random",
     "NoneArray": "numpy.ndarray of None", "LoadedModules": "dict",
