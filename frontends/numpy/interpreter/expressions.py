@@ -1022,7 +1022,7 @@ class Expressions(Comprehensions):
             raise self.refuse(node, f"`.{name}` of a {sort} that is an item of a list", f"use a copy: x = {sort}(x)")
         if found is None and is_growing(base):
             if not hasattr(python_of(base), name):
-                raise Raises(AttributeError(f"'{python_of(base).__name__}' object has no attribute '{name}'"))
+                raise Raises(refusals.without(python_of(base), name))
             reason = f"`.{name}` of a {python_of(base).__name__} whose length is only known at run time"
             raise self.refuse(node, reason, "store into an array that is made before")
         if found is not None:
@@ -1053,7 +1053,7 @@ class Expressions(Comprehensions):
         if is_tracers(base):
             kind = base.of.T if isinstance(base, sparse.Transposed) else eager_kind(base)
             if kind is not object and not hasattr(kind, name):
-                raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
+                raise Raises(refusals.without(kind, name))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         return self.held_attribute(node, base, name)

@@ -150,7 +150,7 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
         if kind is Globals:
             raise Raises(NameError(f"name '{name}' is not defined"))
         i.captures.setdefault((name, id(kind)), (name, OfClass(kind, name), OfClass(kind, name).held(None)))
-        raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
+        raise Raises(refusals.without(kind, name))
     return from_class(i, node, base, found, name)
 
 
@@ -372,7 +372,7 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
         i.call_function(found.fset, [base, value], {})
         return
     if not has_dict(kind) and not isinstance(found, types.MemberDescriptorType):
-        raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
+        raise Raises(refusals.without(kind, name))
     if kind is Globals and is_argument(vars(base.actual).get(name, ABSENT)):
         original(i, base, name, MISSING)  # other functions read it as it is at each call
     if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):

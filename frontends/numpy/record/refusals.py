@@ -103,6 +103,17 @@ def expression(node: ast.expr) -> tuple[str, str]:
     return f"{what} is not supported in a traced function", instead
 
 
+def typed(kind: type) -> str:
+    """A class as Python's errors name it: with its module where it is built in."""
+    built_in = not kind.__flags__ & 1 << 9 and kind.__module__ != "builtins"
+    return f"{kind.__module__}.{kind.__name__}" if built_in else kind.__name__
+
+
+def without(kind: type, name: str) -> AttributeError:
+    """What is raised for an attribute that the objects of a class do not have."""
+    return AttributeError(f"'{typed(kind)}' object has no attribute '{name}'")
+
+
 def call(where: str) -> str:
     """What to write instead of a call, by the callee's qualified name."""
     return CALLS.get(where) or MODULES.get(where.rpartition(".")[0]) or OUTSIDE
