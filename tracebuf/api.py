@@ -22,7 +22,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -83,7 +83,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 P = ParamSpec("P")
+Q = ParamSpec("Q")
 R = TypeVar("R")
+S = TypeVar("S")
 Named = tuple[str, ...]
 """The names of the arguments that `**kwargs` took."""
 MAX_CAPTURES = 256
@@ -1504,6 +1506,23 @@ if TYPE_CHECKING:
 
     class Bufferized(BufferizedFunction, Generic[P, R]):
         """A bufferized function as type checkers see it: with the parameters and the result of the function's own."""
+
+        @overload
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+        @overload
+        def __call__(self, *args: Any, out: Any, **kwargs: Any) -> Any: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+        @overload
+        def __get__(self, instance: None, owner: type | None = None) -> Bufferized[P, R]: ...
+        @overload
+        def __get__(
+            self: Bufferized[Concatenate[S, Q], R], instance: S, owner: type | None = None
+        ) -> BoundBufferized[Q, R]: ...
+        def __get__(self, instance: object, owner: type | None = None) -> Any: ...
+
+    class BoundBufferized(BufferizedMethod, Generic[P, R]):
+        """A bufferized method of an object as type checkers see it."""
 
         @overload
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...

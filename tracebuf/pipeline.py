@@ -41,6 +41,10 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     records.py, `fill_dataclass`); compared at each call: `captures_hold` of
                                     frontends/numpy/call/conditions.py; rule B5, tests/call/test_captures.py; by a later
                                     process: frontends/numpy/call/provenance.py (`described`, `class_digest`)
+    `global`, and bound             frontends/numpy/source/cells.py (`with_globals`), `Globals` of call/lookups.py;
+                                    tests/language/test_globals.py
+    whose memory an array is        `x.base`, `.flags.owndata`, `.data`: frontends/numpy/functions/memory.py;
+                                    tests/language/test_inspection.py
     a `while`'s condition           frontends/numpy/interpreter/statements.py (`stmt_While`); traced with the iteration
                                     by paths/loops/trace.py (`Loop.iteration`); rule S10
     names that exchange arrays      in a loop, by the path: frontends/numpy/paths/loops/owned.py, rule S11,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import linecache
 import logging
+import shutil
 import subprocess
 import sys
 import types
@@ -146,12 +147,26 @@ def f(a: np.ndarray, n: int = 2) -> float:
 def g(a: np.ndarray) -> np.ndarray:
     return a
 
+class C:
+    @bufferize
+    def m(self, a: np.ndarray) -> float:
+        return float(a.sum())
+
+    @bufferize(tier="fast")
+    def k(self, a: np.ndarray, n: int = 2) -> tuple[int, str]:
+        return n, "x"
+
 reveal_type(f(np.ones(3)))
 reveal_type(g(np.ones(3)).shape)
 reveal_type(g(np.ones(3), out=np.ones(3)))
 reveal_type(f.specializations())
+reveal_type(C().m(np.ones(3)))
+reveal_type(C().k(np.ones(3), n=1))
+reveal_type(C.m(C(), np.ones(3)))
 f("x")
 f(np.ones(3), m=1)
+C().m("x")
+C().k(np.ones(3), m=1)
 """
 
 
@@ -163,4 +178,10 @@ def test_type_checkers_see_the_functions_own_signature(tmp_path: Path) -> None:
     found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300).stdout
     notes = [line.partition("Revealed type is ")[2] for line in found.splitlines() if "Revealed" in line]
     assert notes[0].endswith('float"') and "tuple" in notes[1], found
-    assert notes[2:] == ['"Any"', '"tracebuf.api.Specializations"'] and found.count("error:") == 2, found
+    assert notes[2:4] == ['"Any"', '"tracebuf.api.Specializations"'] and found.count("error:") == 4, found
+    methods = [note.replace("builtins.", "") for note in notes[4:]]
+    assert methods == ['"float"', '"tuple[int, str]"', '"float"'], found
+    if shutil.which("pyright"):
+        found = subprocess.run(["pyright", str(tmp_path / "typed.py")], cwd=ROOT, capture_output=True, text=True).stdout
+        types = [line.rpartition(" is ")[2] for line in found.splitlines() if "Type of" in line]
+        assert [types[k] for k in (0, 4, 5, 6)] == ['"float"', '"float"', '"tuple[int, str]"', '"float"'], found

@@ -322,7 +322,7 @@ REFUSED = sections(
     return x
     # global: `global`
     global COUNT
-    COUNT = 1
+    (COUNT := 1)
     return a
     # nonlocal: `nonlocal`
     def g():

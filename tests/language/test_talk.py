@@ -119,6 +119,12 @@ SHOWN = {
     "then an error": "print('before')\nif a[1] > 0:\n    raise ValueError(f'bad {a}', a, n)\nprint('after')",
     "then an index error": "print('before', a)\nprint(a[n + 5])",
     "an assertion": "print(1)\nassert a[0] > 100, f'{a} is small'",
+    "warnings that are made": "warnings.warn(UserWarning(f'big {a[0]}'))\ne = RuntimeWarning(f'{n}', a[1])\n"
+    "warnings.warn(e, UserWarning)\nfor x in [UserWarning(f'{x:.1f}') for x in a]:\n    warnings.warn(x)",
+    "an exception that is made": "e = ValueError(f'v {a[0]}', a[1])\nprint(e, repr(e), e.args[1])\n"
+    "print(isinstance(e, OSError), type(e) is ValueError)\nif a[0] > 2:\n    raise e",
+    "a text of a library's": "from scipy.optimize import minimize\nr = minimize(lambda x: (x[0] - 9) ** 2, a[:1])\n"
+    "warnings.warn(r.message)\nlog.error(r.message)\nsys.stdout.write(r.message)",
     "a bad category": "warnings.warn('x', int)",
     "a bad format": "print(f'{a[0]:zz}')",
 }  # fmt: skip

@@ -193,3 +193,25 @@ def test_an_object_whose_iter_is_a_generator_is_unpacked() -> None:
     )
     for x in (1, 2.5, np.arange(3.0)):
         agree(f, x)
+
+
+@pytest.mark.parametrize("made", [
+    "collections.deque([k, k])", "collections.deque(a.tolist())", "collections.defaultdict(int)",
+    "collections.Counter([1, 2])", "np.random.default_rng(k)",
+    "np.random.RandomState(k)", "random.Random(k)", "a.flat", "a.flags", "range(k)", "slice(k)", "[k, a]",
+    "{'x': k}", "{1, 2}", "a.data", "functools.partial(max, k)", "Point(k)",
+])  # fmt: skip
+def test_the_class_without_an_attribute_is_named(made: str) -> None:
+    import collections
+    import functools
+    import random
+
+    point = "class Point:\n    def __init__(self, x):\n        self.x = x\n"
+    text = f"{point}\ndef f(a, k):\n    x = {made}\n    return x.nope"
+    f = program(text, collections=collections, functools=functools, random=random)
+    words = []
+    for call in (f, bufferize(f)):
+        with pytest.raises(AttributeError) as error:
+            call(np.arange(3.0), 3)
+        words.append(str(error.value))
+    assert words[0] == words[1]

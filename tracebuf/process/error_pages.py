@@ -52,7 +52,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "for_over_an_object": ("iterating over a * is not supported", "iterating over an * is not supported"),
     "format_of_values": ("a format that depends on values",),
     "generator": ("generators and coroutines cannot be traced",),
-    "global": ("`global` of a name that is bound *",),
+    "global": ("`global` of a name that *",),
     "in_traced_numbers": ("`in` needs values known at trace time",),
     "index_of_64_bits": ("an index of more than 64 bits",),
     "instance_check_of_its_own": (

@@ -20,6 +20,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import has_supported_dtype, is_map, is_text_array
 from tracebuf.frontends.numpy.call.control import Control
 from tracebuf.frontends.numpy.call.flatten import check_items, is_container
+from tracebuf.frontends.numpy.source.liveness import GLOBALS
 from tracebuf.frozen import frozen
 from tracebuf.location import Location
 
@@ -71,7 +72,13 @@ class Hidden:
     def own(self, name: str) -> Hidden:
         """The captured attribute `name` that the object itself has, not its class."""
         place = (*self.place, "attribute", name, "own")
-        return Hidden(f"{self.label}.{name}", place, partial(own_attribute_of, self.fetch, name), self.root)
+        label = name if self.label == GLOBALS else f"{self.label}.{name}"
+        return Hidden(label, place, partial(own_attribute_of, self.fetch, name), self.root)
+
+    def asked(self, what: str) -> Hidden:
+        """What is asked about this array at each call (`QUESTIONS`)."""
+        place = (*self.place, "attribute", what, "asked")
+        return Hidden(f"{self.label}.{what}", place, partial(answer_of, self.fetch, what), self.root)
 
     def made(self, function: Callable[..., Any], how: Any) -> Hidden:
         """What `function` makes of this value, at each call."""
@@ -214,6 +221,20 @@ def item_of(fetch: Callable[..., Any], key: Any, *given: Any) -> Any:
 def attribute_of(fetch: Callable[..., Any], name: str, *given: Any) -> Any:
     """A function that fetches an attribute of what `fetch` gives."""
     return getattr(fetch(*given), name)
+
+
+QUESTIONS: dict[str, Callable[[Any], bool]] = {
+    "flags.owndata": lambda x: x.flags.owndata,
+    "base is None": lambda x: x.base is None,
+    "view().base is itself": lambda x: x[...].base is x,
+}
+"""What is asked about the memory of an array of the caller's."""
+
+
+def answer_of(fetch: Callable[..., Any], what: str, *given: Any) -> Any:
+    """A function that fetches what is asked about an array that `fetch` gives; ABSENT where there is none."""
+    x = fetch(*given)
+    return QUESTIONS[what](x) if isinstance(x, np.ndarray) else ABSENT
 
 
 def own_attribute_of(fetch: Callable[..., Any], name: str, *given: Any) -> Any:

@@ -20,6 +20,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import Leaf, Position, defers, is_static, key_of
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.call.lookups import Globals
 from tracebuf.frontends.numpy.call.static import exact
 from tracebuf.location import Location
 
@@ -62,7 +63,7 @@ def is_object(x: Any) -> bool:
 def has_plain_objects(kind: type) -> bool:
     """Whether the attributes of a class's objects can be read one by one: it and its bases are written in Python, and
     none defines `__getattribute__` or `__new__`."""
-    if kind is types.SimpleNamespace or kind is random.Random:
+    if kind in (types.SimpleNamespace, random.Random, Globals):
         return True
     package = kind.__module__.partition(".")[0]
     ours = kind is object or package in ("numpy", "scipy", "numba", "tracebuf", "logging")

@@ -8,6 +8,8 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tracebuf.frontends.numpy.source.liveness import GLOBALS
+
 Place = (
     tuple[dict[str, Any], str]
     | tuple[tuple[dict[str, Any], dict[str, Any]], str]
@@ -19,6 +21,21 @@ Place = (
 
 NOTHING = object()
 """What is found where there is nothing."""
+
+
+class Globals:
+    """An object whose attributes are the names of a module, for functions that bind some of them."""
+
+
+_GLOBALS: dict[int, Globals] = {}
+"""By the id of a module's names, which its object holds."""
+
+
+def globals_of(names: dict[str, Any]) -> Globals:
+    """The object whose attributes are these names: always the same."""
+    made = Globals()
+    made.__dict__ = names
+    return _GLOBALS.setdefault(id(names), made)
 
 
 class Lookup:
@@ -48,11 +65,15 @@ class FreeName(Lookup):
     def __call__(self) -> Any:
         if self.name in self.cells:
             return self.cells[self.name].cell_contents
+        if self.name == GLOBALS:
+            return globals_of(self.names)
         return self.names[self.name] if self.name in self.names else vars(builtins)[self.name]
 
     def place(self) -> Place | None:
         if self.name in self.cells:
             return self.cells[self.name], self.name
+        if self.name == GLOBALS:
+            return None
         return ((self.names, vars(builtins)), self.name) if type(self.names) is dict else None
 
 

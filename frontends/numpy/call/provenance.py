@@ -32,6 +32,7 @@ from tracebuf.cache import digest
 from tracebuf.frontends.numpy.call.captures import (
     CapturePlace,
     Hidden,
+    answer_of,
     attribute_of,
     default_of,
     item_of,
@@ -517,6 +518,7 @@ class Ways:
 
 _STEPS: dict[str, Callable[..., Any]] = {
     "item": item_of, "attribute of": attribute_of, "own attribute of": own_attribute_of,
+    "answer of": answer_of,
 }  # fmt: skip
 _STEP_NAMES = {f: name for name, f in _STEPS.items()}
 _KEYS: dict[str, type] = {"int": int, "str": str}

@@ -14,6 +14,7 @@ import numpy as np
 from tracebuf.frontends.numpy.arrays import memmaps
 from tracebuf.frontends.numpy.arrays.new_arrays import as_array, filled_with
 from tracebuf.frontends.numpy.arrays.reshape import is_dense
+from tracebuf.frontends.numpy.functions import memory
 from tracebuf.frontends.numpy.numbers.lattice import parts
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.record.cond import Cond, ends
@@ -64,6 +65,9 @@ def flags_like(r: Recorder, a: ArrayRef, geometry: bool) -> Any:
 
 def flag(r: Recorder, flags: Flags, name: Any, item: bool = False) -> Any:
     """flags.name, or flags["NAME"] (`item`)."""
+    if isinstance(name, str) and name in ("owndata", "OWNDATA", "O"):
+        if item == name.isupper():
+            return memory.owns(r, flags.of)
     if isinstance(name, str) and name in OWN_MEMORY:
         what = f'`.flags["{name}"]`' if item else f"`.flags.{name}`"
         raise r.refuse(f"{what}: who owns an array's memory is not known while tracing", "ask outside")

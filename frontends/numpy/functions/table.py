@@ -20,7 +20,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays import as_strided, complex_views, creation, shapes
 from tracebuf.frontends.numpy.arrays.reshape import FlatIterator
-from tracebuf.frontends.numpy.functions import inspection, namespaces, whole_arrays
+from tracebuf.frontends.numpy.functions import inspection, memory, namespaces, whole_arrays
 from tracebuf.frontends.numpy.functions.formulas import (
     as_written,
     bits,
@@ -192,6 +192,10 @@ def attribute(r: Recorder, x: Any, name: str) -> Any:
             return inspection.Flags(x)
         if name == "strides":
             return inspection.strides(r, x)
+        if name == "base":
+            return memory.base(r, x)
+        if name == "data":
+            return memory.Memory(x)
         simple = {"ndim": x.ndim, "dtype": x.dtype, "itemsize": x.dtype.itemsize, "device": "cpu"}
         return simple.get(name, NotImplemented)
     if isinstance(x, NpScalar) and name in ("dtype", "ndim", "shape", "size", "itemsize", "nbytes", "strides"):

@@ -24,7 +24,7 @@ from tracebuf.frontends.numpy.arrays.reshape import FlatIterator, reshaped, whol
 from tracebuf.frontends.numpy.arrays.shapes import UnknownRank
 from tracebuf.frontends.numpy.call.captures import item_of
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, Attribute, OfClass
-from tracebuf.frontends.numpy.functions import inspection, table, ufunc_calls
+from tracebuf.frontends.numpy.functions import inspection, memory, table, ufunc_calls
 from tracebuf.frontends.numpy.functions.formulas import hashing, prelude, twister
 from tracebuf.frontends.numpy.functions.formulas.sequences import GRIDS
 from tracebuf.frontends.numpy.functions.host import draws, jitted, made_objects, objects, sparse, untraced
@@ -91,6 +91,7 @@ from tracebuf.frontends.numpy.record.callees import (
     Buffer,
     Caught,
     Generator,
+    MadeError,
     Method,
     NestedFunction,
     NoneArray,
@@ -388,7 +389,14 @@ class Expressions(Comprehensions):
         self.consumed |= {node.left, node.right}
         a, b = self.any_expr(node.left, env), self.any_expr(node.right, env)
         self.at(node)
-        return self.by_type(node, (a, b), env, lambda a, b: self.operate(type(node.op).__name__, a, b))
+        made = self.by_type(node, (a, b), env, lambda a, b: self.operate(type(node.op).__name__, a, b))
+        return self.noted(node, (a, b), made)
+
+    def noted(self, function: Any, given: Sequence[Any], made: Any) -> Any:
+        """What an operator or a function has made of these, of which it is noted whose memory it is."""
+        if not self.is_fixed_here() and isinstance(made, (ArrayRef, tuple, list)):
+            memory.note(function, given, [x for x in self.flat([made]) if isinstance(x, ArrayRef)])
+        return made
 
     def operate(self, name: str, a: Any, b: Any) -> Any:
         """`a OP b`, by the operator's name in the syntax tree."""
@@ -462,7 +470,7 @@ class Expressions(Comprehensions):
     def expr_UnaryOp(self, node: ast.UnaryOp, env: Env) -> Any:
         a = self.any_expr(node.operand, env)
         self.at(node)
-        return self.by_type(node, (a,), env, lambda a: self.unary(node, a))
+        return self.noted(node, (a,), self.by_type(node, (a,), env, lambda a: self.unary(node, a)))
 
     def unary(self, node: ast.UnaryOp, a: Any) -> Any:
         """`OP a`."""
@@ -528,6 +536,8 @@ class Expressions(Comprehensions):
                 found = references.is_same(self, a, b)
             elif any(map(is_inner, (*ends(a), *ends(b)))) and not any(x is None for x in (a, b)):
                 raise self.refuse(node, "`is` of what may be an item of a list", "compare their places")
+            elif isinstance(a, memory.Base) or isinstance(b, memory.Base):
+                found = memory.same_base(self.r, *((a, b) if isinstance(a, memory.Base) else (b, a)))
             else:
                 found = same_thing(self.r, a, b)
             if isinstance(found, bool):
@@ -541,6 +551,14 @@ class Expressions(Comprehensions):
     def compared(self, node: ast.AST, name: str, a: Any, b: Any) -> Any:
         """a == b, a < b ..., by the operator's name in the syntax tree."""
         a, b = dicts.closed(self, a), dicts.closed(self, b)
+        if isinstance(a, memory.Memory) or isinstance(b, memory.Memory):
+            pair = memory.compared_memory(self.r, a, b)
+            if name not in ("Eq", "NotEq"):
+                symbol = {"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}[name]
+                said = f"'{symbol}' not supported between instances of 'memoryview' and 'memoryview'"
+                raise Raises(TypeError(said))
+            found = self.call(node, np.array_equal, list(pair), {})
+            return found if name == "Eq" else self.negate(found) if isinstance(found, PyBool) else not found
         if self.coding is not None and (found := labels.compared(self, node, name, a, b)) is not NotImplemented:
             return found
         if name in ORDERS and type(a) is type(b) and type(a) in (list, tuple) and (holds_traced(a) or holds_traced(b)):
@@ -989,7 +1007,7 @@ class Expressions(Comprehensions):
             if name != "get":
                 raise self.refuse(node, f"`.{name}` of sys.modules", "sys.modules.get(name), or name in sys.modules")
             return Partial(callables.get_module, (base,), {})
-        if isinstance(base, Caught):
+        if isinstance(base, (Caught, MadeError)):
             return texts.exception_attribute(self, node, base, name)
         found = dicts.method(base, name)
         if is_groups(base) and name in base.fields and self.scope.source.file == hashing.__file__:
@@ -1004,7 +1022,7 @@ class Expressions(Comprehensions):
             raise self.refuse(node, f"`.{name}` of a {sort} that is an item of a list", f"use a copy: x = {sort}(x)")
         if found is None and is_growing(base):
             if not hasattr(python_of(base), name):
-                raise Raises(AttributeError(f"'{python_of(base).__name__}' object has no attribute '{name}'"))
+                raise Raises(refusals.without(python_of(base), name))
             reason = f"`.{name}` of a {python_of(base).__name__} whose length is only known at run time"
             raise self.refuse(node, reason, "store into an array that is made before")
         if found is not None:
@@ -1017,6 +1035,10 @@ class Expressions(Comprehensions):
             return records.attribute(self, node, base, name)
         if isinstance(base, inspection.Flags):
             return inspection.flag(self.r, base, name)
+        if isinstance(base, memory.Memory):
+            return memory.memory_attribute(self.r, base, name, partial(self.attribute, node))
+        if isinstance(base, memory.Base):
+            raise self.refuse(node, f"`.{name}` of the base of an array of the caller's", memory.INSTEAD)
         if (drawer := draws.drawer_of(base)) is not None:
             return draws.attribute(self.r, drawer, name)
         if isinstance(base, Untold):
@@ -1031,7 +1053,7 @@ class Expressions(Comprehensions):
         if is_tracers(base):
             kind = base.of.T if isinstance(base, sparse.Transposed) else eager_kind(base)
             if kind is not object and not hasattr(kind, name):
-                raise Raises(AttributeError(f"'{refusals.name_of(base)}' object has no attribute '{name}'"))
+                raise Raises(refusals.without(kind, name))
             reason = f"`.{name}` of a {refusals.name_of(base)} is not supported in a traced function"
             raise self.refuse(node, reason, "build a tuple, or store into an array")
         return self.held_attribute(node, base, name)
@@ -1163,6 +1185,10 @@ class Expressions(Comprehensions):
             made = self.dispatch(node, function, args, kwargs)
         except UnknownRank as unknown:
             made = self.call_function(prelude.squeezed, [unknown.ref, unknown.ones, unknown.axis], {})
+        if isinstance(made, (ArrayRef, tuple, list)) and is_of_libraries(function):
+            of = [function.ref] if isinstance(function, Method) else []
+            given = [*of, *self.flat([*args, *kwargs.values()])]
+            self.noted(function.name if isinstance(function, Method) else function, given, made)
         if self.r.maps is not None and not self.is_fixed_here() and is_of_libraries(function):
             of = [function.ref] if isinstance(function, Method) else []
             given = [x for x in (*of, *self.flat([*args, *kwargs.values()])) if isinstance(x, ArrayRef)]
@@ -1357,6 +1383,8 @@ class Expressions(Comprehensions):
             raise
         if known is not NotImplemented:
             return self.own(known) if type(known) is list else known
+        if texts.is_new_error(function, args, kwargs):
+            return MadeError(function, tuple(args), {})
         if (function is min or function is max) and args and not kwargs:
             return folds.of_items(self, node, function, args)
         if getattr(function, "__tracebuf__", False):

@@ -7,6 +7,7 @@ It runs the function's syntax tree on traced and plain values. Statements are in
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import os
 import sys
@@ -19,7 +20,7 @@ import numpy as np
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import Leaf
-from tracebuf.frontends.numpy.call.captures import CapturePlace, default_of, outside
+from tracebuf.frontends.numpy.call.captures import CapturePlace, Hidden, NewCapture, default_of, outside
 from tracebuf.frontends.numpy.call.lookups import NOTHING, Absent, FreeName, ItemsOf
 from tracebuf.frontends.numpy.functions.formulas import is_formula
 from tracebuf.frontends.numpy.functions.formulas.as_written import WRITTEN
@@ -42,6 +43,7 @@ from tracebuf.frontends.numpy.record.scalar_checks import UnknownOrigin
 from tracebuf.frontends.numpy.record.values import Env, PyBool
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frontends.numpy.source.cells import may_yield
+from tracebuf.frontends.numpy.source.liveness import GLOBALS
 from tracebuf.frontends.numpy.source.returns import after_loops, loops_return
 from tracebuf.frontends.numpy.source.source import Source, read_source
 from tracebuf.location import Location
@@ -113,6 +115,9 @@ class Interpreter(Statements):
         self.recursion_plans: dict[Any, recursion.Plan] = {}
         self.direct = Direct(self)
         recorder.outer_values = self.outer_values
+        recorder.asked = self.asked_about
+        self.paths: ByIdentity[Any, Hidden] = ByIdentity()
+        """How the arrays of the caller's are fetched, but for those in containers."""
         recorder.heap.read = lambda x, name: records.read(self, x, name, recorder.heap)
 
     def is_fixed_here(self) -> bool:
@@ -175,6 +180,8 @@ class Interpreter(Statements):
 
         def lookup(name: str) -> Any:
             place = cells.get(name, names)
+            if place is names and (held := self.bound_here(names, name)) is not records.MISSING:
+                return held
             fetch = FreeName(cells, names, name)
             if (seen := self.captures.get((name, id(place)))) is not None:
                 value = seen[2]  # one value in all of a trace: another thread may bind the name anew meanwhile
@@ -187,6 +194,25 @@ class Interpreter(Statements):
             return self.capture(name, fetch, value, place)
 
         return lookup
+
+    def bound_here(self, names: dict[str, Any], name: str) -> Any:
+        """What a global name that functions of the trace bind holds now; MISSING where they bind it not."""
+        module = self.hidden.get((GLOBALS, id(names)))
+        if module is None or (GLOBALS, id(names), "attribute", name, "own") not in self.hidden:
+            return records.MISSING
+        held = records.field(self, module, name, records.MISSING)
+        if held is records.MISSING and not hasattr(builtins, name):
+            raise Raises(NameError(f"name '{name}' is not defined"))
+        return held
+
+    def asked_about(self, x: Any, what: str) -> Any:
+        """What the call is asked about an array of the caller's; None where it cannot be."""
+        if (path := self.paths.get(x)) is None:
+            return None
+        hidden = path.asked(what)
+        if hidden.place not in self.hidden:
+            raise NewCapture(hidden)
+        return self.hidden[hidden.place]
 
     def fixed(self, name: str, fetch: Callable[[], Any], place: object) -> Any:
         """What a name of this package's own is: guarded by nothing; an array is a hidden argument."""

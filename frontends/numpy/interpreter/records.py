@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.call.conditions import same_capture
 from tracebuf.frontends.numpy.call.containers import attributes_of, is_named_tuple
 from tracebuf.frontends.numpy.call.flatten import check_items, is_written_in_python
 from tracebuf.frontends.numpy.call.host_call import host_call
-from tracebuf.frontends.numpy.call.lookups import Attribute, ItemsOf, OfClass
+from tracebuf.frontends.numpy.call.lookups import Attribute, Globals, ItemsOf, OfClass
 from tracebuf.frontends.numpy.functions import inspection, table
 from tracebuf.frontends.numpy.functions.formulas import twister
 from tracebuf.frontends.numpy.interpreter import dicts
@@ -147,8 +147,10 @@ def attribute(i: Evaluator, node: ast.AST, base: Any, name: str, dynamic: bool =
             if not dynamic or not isinstance(base, Record):
                 raise i.refuse(node, f"{kind.__name__} has a `__getattr__` of its own", PASS_IT)
             return i.call(node, special(i, node, base, "__getattr__", "has none"), [name], {})
+        if kind is Globals:
+            raise Raises(NameError(f"name '{name}' is not defined"))
         i.captures.setdefault((name, id(kind)), (name, OfClass(kind, name), OfClass(kind, name).held(None)))
-        raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
+        raise Raises(refusals.without(kind, name))
     return from_class(i, node, base, found, name)
 
 
@@ -370,7 +372,9 @@ def store(i: Evaluator, node: ast.AST, base: Any, name: str, value: Any) -> None
         i.call_function(found.fset, [base, value], {})
         return
     if not has_dict(kind) and not isinstance(found, types.MemberDescriptorType):
-        raise Raises(AttributeError(f"'{kind.__name__}' object has no attribute '{name}'"))
+        raise Raises(refusals.without(kind, name))
+    if kind is Globals and is_argument(vars(base.actual).get(name, ABSENT)):
+        original(i, base, name, MISSING)  # other functions read it as it is at each call
     if base.known.get(name, MISSING) is not value or (name not in base.fields and is_of_class(base, name)):
         i.change(node, base)
         base.fields[name] = value

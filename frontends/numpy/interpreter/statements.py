@@ -41,7 +41,7 @@ from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing,
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
 from tracebuf.frontends.numpy.interpreter.protected import Protected
-from tracebuf.frontends.numpy.interpreter.texts import number_value, text_of
+from tracebuf.frontends.numpy.interpreter.texts import has_plain_constructor, number_value, text_of
 from tracebuf.frontends.numpy.numbers import subclasses
 from tracebuf.frontends.numpy.numbers.lattice import (
     BREAK,
@@ -82,7 +82,7 @@ from tracebuf.frontends.numpy.paths.iteration import (
 from tracebuf.frontends.numpy.paths.loops.plan import LoopSpec, goes_on, jump_of
 from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, Progress, Text, escaped
+from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Generator, MadeError, Progress, Text, escaped
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.growing import (
@@ -115,6 +115,7 @@ from tracebuf.frontends.numpy.record.values import (
     is_traced,
     stand_in,
 )
+from tracebuf.frontends.numpy.source.cells import own_nodes_of
 from tracebuf.frontends.numpy.source.liveness import leaves_by, may_end, stored
 from tracebuf.frontends.numpy.source.own_lists import grows, is_own_list
 from tracebuf.ir.core import Value
@@ -916,6 +917,9 @@ class Statements(Expressions, Protected):
             raise self.refuse(node, "`raise` without an exception, or with `from`", 'raise ValueError("...")')
         call = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.expr(node.exc if call is None else call.func, env)
+        if isinstance(kind, MadeError):
+            self.at(node)
+            self.raises(node, kind.function, list(kind.args))  # type: ignore[arg-type]
         exception = isinstance(kind, type) and issubclass(kind, BaseException)
         starred = call is not None and any(k.arg is None for k in call.keywords)
         if not exception or starred or (call is not None and call.keywords and not made_by_python(kind)):
@@ -953,7 +957,10 @@ class Statements(Expressions, Protected):
 
     def stmt_Global(self, node: ast.Global | ast.Nonlocal, env: Env) -> None:
         """Names of outer scopes may be read."""
-        if any(name in self.scope.source.locals for name in node.names):
+        nodes = own_nodes_of(self.scope.source.node)
+        aliases = [a for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names]
+        imported = {(a.asname or a.name).partition(".")[0] for a in aliases}
+        if any(name in self.scope.source.locals or name in imported for name in node.names):
             raise self.refuse(node, *refusals.statement(node))
 
     stmt_Nonlocal = stmt_Global
@@ -1073,12 +1080,6 @@ class Statements(Expressions, Protected):
 
 HARMLESS = (ast.Constant, ast.JoinedStr, ast.FormattedValue, ast.Name, ast.Tuple, ast.expr_context)
 """Expressions that neither raise nor have effects."""
-
-
-def has_plain_constructor(kind: type[BaseException]) -> bool:
-    """Whether an exception's constructor keeps what it is given, and does no more: Python's, and NumPy's AxisError."""
-    own = next(c for c in kind.__mro__ if "__init__" in vars(c))
-    return own.__module__ == "builtins" or own is np.exceptions.AxisError
 
 
 def made_by_python(kind: type[BaseException]) -> bool:

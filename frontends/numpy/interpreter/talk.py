@@ -31,7 +31,7 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.protected import LASTING
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Range, length
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Progress, Text, shown_label
+from tracebuf.frontends.numpy.record.callees import Made, Part, Partial, Progress, Text, Untold, shown_label
 from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.growing import is_growing
 from tracebuf.frontends.numpy.record.heap import Record, TextItem, is_label
@@ -175,6 +175,8 @@ def value(i: Evaluator, node: ast.AST, x: Any, ins: list[Value]) -> Any:
         return talk.Mapped(tuple((value(i, node, k, ins), value(i, node, v, ins)) for k, v in x.items()))
     if is_label(x) and x.kind is TextItem:
         x = shown_label(x)
+    if isinstance(x, Untold) and x.recipe is None:
+        x = Made(kept, (x.number,), {})
     if isinstance(x, Made):
         given = tuple(value(i, node, v, ins) for v in (*x.args, *x.kwargs.values()))
         return talk.Applied(x.function, given, tuple(x.kwargs))

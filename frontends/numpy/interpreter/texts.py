@@ -33,7 +33,16 @@ from tracebuf.frontends.numpy.interpreter.lists import cursors, growing, labels,
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.text_keys import settled
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Caught, Part, Partial, Text, Untold, made_text, shown_label
+from tracebuf.frontends.numpy.record.callees import (
+    Caught,
+    MadeError,
+    Part,
+    Partial,
+    Text,
+    Untold,
+    made_text,
+    shown_label,
+)
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, python_of
@@ -94,6 +103,8 @@ def text_of(i: Evaluator, node: ast.AST, x: Any, quoted: bool = False) -> Text:
         return Text((Part(as_it_is(i.r, x), conversion),))
     if isinstance(x, Untold):
         return made_text(shown, (x.number, quoted))
+    if isinstance(x, MadeError):
+        return made_text(shown_error, (x.function, quoted, *x.args))
     if is_cursor(x):
         raise cursors.refused(i, node, "the text of")
     if is_inner(x):
@@ -472,8 +483,31 @@ def refused(r: Recorder, reason: str) -> UnsupportedError:
     return r.refuse(reason, "an f-string, in a message")
 
 
-def exception_attribute(i: Evaluator, node: ast.AST, x: Caught, name: str) -> Any:
-    """An attribute of an exception that was raised at run time: its arguments."""
+def has_plain_constructor(kind: type[BaseException]) -> bool:
+    """Whether an exception's constructor keeps what it is given, and does no more: Python's, and NumPy's AxisError."""
+    own = next(c for c in kind.__mro__ if "__init__" in vars(c))
+    return own.__module__ == "builtins" or own is np.exceptions.AxisError
+
+
+def is_new_error(function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether a call makes an exception of what only the run time knows."""
+    known = not isinstance(function, type) or not issubclass(function, Exception) or kwargs or not args
+    return not known and has_plain_constructor(function) and any(map(is_tracers, args))
+
+
+def shown_error(kind: type[Exception], quoted: bool, *args: Any) -> str:
+    """The text of an exception that is made of arguments."""
+    return repr(kind(*args)) if quoted else str(kind(*args))
+
+
+def exception_attribute(i: Evaluator, node: ast.AST, x: Caught | MadeError, name: str) -> Any:
+    """An attribute of an exception that was raised at run time, or was made and not raised: its arguments."""
+    if isinstance(x, MadeError):
+        if not hasattr(x.function(), name):
+            raise Raises(AttributeError(f"'{x.function.__name__}' object has no attribute '{name}'"))
+        if name != "args":
+            raise i.refuse(node, f"`.{name}` of an exception with values that only the run time knows", "use its args")
+        return x.args
     site = next(iter(x.sites))
     if name == "args" and len(x.sites) == 1 and type(site.message) is str:
         return (text_of(i, node, x),)

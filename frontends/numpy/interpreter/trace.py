@@ -248,6 +248,9 @@ def trace_once(
     tops = keyed.given(interpreter, growing.given(interpreter, tops))
     tops = labels.given(interpreter, call, tops)
     interpreter.hidden.update((h.place, g) for h, g in zip(call.hidden, tops[last:]))
+    for top, path in zip(tops, call.paths):
+        if type(top) is ArrayRef:
+            top.base, interpreter.paths[top] = top, path
     positional = [g for g, name in zip(tops, parameters) if name not in own.named]
     keyword = {name: g for g, name in zip(tops, parameters) if name in own.named}
     keyword.update(zip(call.named, tops[rest:first]))

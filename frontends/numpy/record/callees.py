@@ -191,6 +191,10 @@ class Made:
     kwargs: dict[str, Any]
 
 
+class MadeError(Made):
+    """An exception that the function has made, of values that only the run time knows, and has not raised."""
+
+
 @frozen(eq=False, slots=False)
 class Text:
     """A text of which parts are known only at run time."""

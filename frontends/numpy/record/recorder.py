@@ -97,6 +97,8 @@ class Recorder(Sizes):
         self.keep_text: Any = None
         """Records that a text is kept which a loop adds to (interpreter/talk)."""
         self.outer_values: Callable[[], Iterable[Any]] = tuple
+        self.asked: Callable[[ArrayRef, str], Any] = lambda x, what: None
+        """What the call is asked about the memory of an array of the caller's; None where it cannot be."""
         """What names of the functions around the one being traced hold."""
 
     # -- storages

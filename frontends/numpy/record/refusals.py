@@ -21,7 +21,7 @@ STATEMENTS: dict[type[ast.stmt], tuple[str, str]] = {
     ast.Try: ("`try` around what may raise at run time", "test for it with an if, or put the try around the call"),
     ast.With: ("`with`", "enter the context around the call"),
     ast.Delete: ("`del` of anything but a name or an item of a list or dict", "leave it out"),
-    ast.Global: ("`global` of a name that is bound", "return the value, and bind it outside"),
+    ast.Global: ("`global` of a name that `:=`, `del` or `import` binds", "bind it by a statement: x = x + 1"),
     ast.Nonlocal: ("`nonlocal` of a name that `:=` or `del` binds", "bind it by a statement: x = x + 1"),
     ast.Match: ("`match`", "use if and elif"),
     ast.AsyncFunctionDef: ("an async function", _PLAIN),
@@ -65,6 +65,7 @@ _NAMES = {
     "Range": "range", "Items": "result of enumerate, zip or reversed", "OneShotIterator": "iterator",
     "NestedFunction": "function", "FlatIterator": "flat iterator", "Partial": "partial", "Text": "str",
     "Progress": "progress bar", "TextItem": "text out of an array", "Generator": "generator", "Bits": "PCG64",
+    "Base": "base of an array", "Memory": "memoryview", "MadeError": "made exception",
     "Untold": "text or object in the result of a library's function", "SetOfOne": "set",
     "Callback": "function", "GroupRef": "list", "Groups": "defaultdict", "RandomMade": "Random",
     "NoneArray": "numpy.ndarray of None", "LoadedModules": "dict",
@@ -100,6 +101,17 @@ def expression(node: ast.expr) -> tuple[str, str]:
     """The reason and the rewrite for a refused kind of expression."""
     what, instead = EXPRESSIONS.get(type(node), (type(node).__name__, "use names, operators, calls and indexing"))
     return f"{what} is not supported in a traced function", instead
+
+
+def typed(kind: type) -> str:
+    """A class as Python's errors name it: with its module where it is built in."""
+    built_in = not kind.__flags__ & 1 << 9 and kind.__module__ != "builtins"
+    return f"{kind.__module__}.{kind.__name__}" if built_in else kind.__name__
+
+
+def without(kind: type, name: str) -> AttributeError:
+    """What is raised for an attribute that the objects of a class do not have."""
+    return AttributeError(f"'{typed(kind)}' object has no attribute '{name}'")
 
 
 def call(where: str) -> str:

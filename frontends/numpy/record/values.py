@@ -27,6 +27,8 @@ Env = dict[str, Any]
 """What the names of a scope hold."""
 
 
+UNTOLD: Any = object()
+"""The base of an array where it is not known."""
 MAX_NDIM = 64
 """The most axes of an array of NumPy's."""
 
@@ -285,14 +287,16 @@ def in_turn(steps: Sequence[Callable[[View], View]]) -> Callable[[View], View]:
 
 class ArrayRef:
     """A reference: what a name bound to an array holds. Identity is the Python object's identity; `origin`, where it is
-    set, says which object it is instead (paths/identity)."""
+    set, says which object it is instead (paths/identity). `base`: the array whose memory it is a view of, None where it
+    owns it; an array of the caller's itself."""
 
-    __slots__ = ("origin", "read_only", "storage", "view")
+    __slots__ = ("base", "origin", "read_only", "storage", "view")
 
     def __init__(self, storage: Storage, view: View | None = None, read_only: bool = False) -> None:
         self.storage, self.view = storage, view if view is not None else whole(storage.shape)
         self.read_only = read_only
         self.origin: object = None
+        self.base: Any = UNTOLD
 
     def at(self, indices: Mapping[int, Dim]) -> ArrayRef:
         """The part of the array at these indices of some of its axes, which are dropped."""
@@ -312,7 +316,9 @@ class ArrayRef:
         """A new array object that is a view of this one. `step` depends on nothing but the view that it is given."""
         view = step(self.view)
         check_ndim(view.sizes)
-        return ArrayRef(self.storage, view, self.read_only or read_only)
+        made = ArrayRef(self.storage, view, self.read_only or read_only)
+        made.base = self if self.base is None else self.base
+        return made
 
     @property
     def shape(self) -> tuple[Dim, ...]:
@@ -395,7 +401,7 @@ class GuardedRef(Cond[ArrayRef], ArrayRef):
         self.joined = [x for x in own if not x[0] == x[1] == x[2]] if joined is None else joined
         self.sizes = tuple(sizes)
         self.read_only = arms[0].read_only or arms[1].read_only
-        self.origin = None
+        self.origin, self.base = None, UNTOLD
 
     def of(self, condition: Value, then: ArrayRef, otherwise: ArrayRef) -> GuardedRef:
         return GuardedRef(condition, (then, otherwise), self.sizes, self.leaving, self.joined)

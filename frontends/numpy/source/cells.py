@@ -3,17 +3,21 @@
 `total`, which an inner function declares as nonlocal, becomes `<cells>.total` wherever it stands, of an object that the
 function makes first. So it is joined and carried through branches and loops as the attributes of any object.
 
+A global name that a function binds (`global`) is an attribute of an object in the same way, whose attributes are the
+globals (`Globals` of call/lookups.py).
+
 The body of a loop over a generator is made a function in the same way, which the generator's `yield` calls.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import copy
 import types
 from collections.abc import Iterator
 
-from tracebuf.frontends.numpy.source.liveness import own_nodes, stored
+from tracebuf.frontends.numpy.source.liveness import GLOBALS, own_nodes, stored
 
 Function = ast.FunctionDef | ast.Lambda
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -40,6 +44,22 @@ def converted(node: ast.FunctionDef) -> ast.FunctionDef:
     for name in sorted(names & parameters(node)):
         begin.append(ast.Assign([attribute(cells, name, ast.Store())], ast.Name(name, ast.Load())))
     made.body = [*(ast.fix_missing_locations(ast.copy_location(s, first)) for s in begin), *made.body]
+    return made
+
+
+def with_globals(node: ast.FunctionDef) -> ast.FunctionDef:
+    """A function whose global names that it binds are attributes of `GLOBALS`; itself where there are none, or where
+    one is bound in a form that is not known: a `global` stays, and is refused where it is met."""
+    own = {name for n in own_nodes_of(node) if isinstance(n, ast.Global) for name in n.names}
+    stored_here = {name for name in stored(node.body) if not name.startswith("__")}
+    names = frozenset(own & stored_here) - vars(builtins).keys()
+    if not names:
+        return node
+    made = copy.deepcopy(node)
+    try:
+        made.body = [_Rewriter(names, GLOBALS).visit(s) for s in made.body]
+    except Untold:
+        return node
     return made
 
 

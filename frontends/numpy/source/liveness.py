@@ -34,6 +34,8 @@ CHANGING = frozenset((
     "reverse", "setdefault", "sort", "update",
 ))  # fmt: skip
 """The names of the methods that change a container."""
+GLOBALS = "<globals>"
+"""The name of the object whose attributes are the globals of a function."""
 
 
 @plain(eq=True)

@@ -226,7 +226,7 @@ def matches(node: Definition, code: types.CodeType) -> bool:
     return parameters == list(code.co_varnames[:count]) and (imported or plain <= used)
 
 
-LATE = (ast.Nonlocal, ast.YieldFrom)
+LATE = (ast.Nonlocal, ast.Global, ast.YieldFrom)
 """What is written in another form first (`cells`)."""
 
 
@@ -234,8 +234,8 @@ def make_source(node: Definition, file: str) -> Source:
     """The source of a definition met while tracing."""
     if isinstance(node, ast.FunctionDef) and any(isinstance(n, LATE) for n in nodes(node)):
         with importing():
-            from tracebuf.frontends.numpy.source.cells import converted, without_yield_from
-        node = without_yield_from(converted(node))
+            from tracebuf.frontends.numpy.source.cells import converted, with_globals, without_yield_from
+        node = without_yield_from(with_globals(converted(node)))
     rest = [a for a in (node.args.vararg, node.args.kwarg) if a is not None]
     names = {a.arg for a in [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, *rest]}
     body = node.body if isinstance(node, ast.FunctionDef) else []

@@ -22,7 +22,7 @@ from tracebuf.frontends.numpy.functions.host.calls import pass_on, record
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Partial
 from tracebuf.frontends.numpy.record.heap import RandomMade, RandomOfModule, Record
-from tracebuf.frontends.numpy.record.raises import ask
+from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import primitive
 from tracebuf.frontends.numpy.record.values import ArrayRef, PyFloat
@@ -363,7 +363,8 @@ def method(r: Recorder, g: Record, name: str) -> Any:
     if found is None and name in BY_PYTHON:
         found = getattr(random.Random, name, None)
     if found is None:
-        ask(getattr, random.Random, name)  # raises AttributeError
+        if not hasattr(random.Random, name):
+            raise Raises(refusals.without(random.Random, name))
         raise r.refuse(f"a call of random.{name} cannot be traced", refusals.MODULES["random"])
     return Partial(found, (g,), {})
 

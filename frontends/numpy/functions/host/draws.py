@@ -23,9 +23,10 @@ from tracebuf.frontends.numpy.arrays.reshape import is_dense
 from tracebuf.frontends.numpy.call.arguments import is_generator
 from tracebuf.frontends.numpy.functions.host.calls import Fresh, number, pass_on, record, static
 from tracebuf.frontends.numpy.numbers.operands import supported
+from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Draw, Drawer
-from tracebuf.frontends.numpy.record.raises import ask, bind
+from tracebuf.frontends.numpy.record.raises import Raises, ask, bind
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, PyBool, PyFloat, PyInt, Scalar
@@ -106,7 +107,8 @@ def draw_of(function: Any) -> Draw | None:
 
 def attribute(r: Recorder, drawer: Drawer, name: str) -> Any:
     """`rng.name`: a method."""
-    ask(getattr, drawer.kind, name)  # raises AttributeError
+    if not hasattr(drawer.kind, name):
+        raise Raises(refusals.without(drawer.kind, name))
     if name not in DISTRIBUTIONS and name not in OF_VECTORS and name not in OTHERS:
         raise r.refuse(f"`.{name}` of a {drawer.kind.__name__} in a traced function", INSTEAD)
     return Draw(drawer, name)

@@ -16,7 +16,7 @@ from tracebuf.frontends.numpy.numbers import longlongs
 from tracebuf.frontends.numpy.numbers.operands import as_number, scalar_value, weak_type
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.numbers.scalars import concrete
-from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Drawer, NoneArray, Untold
+from tracebuf.frontends.numpy.record.callees import Buffer, Caught, Drawer, MadeError, NoneArray, Untold
 from tracebuf.frontends.numpy.record.heap import DictView, Record, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -68,6 +68,8 @@ def isinstance_of(r: Recorder, x: Any, kinds: Any) -> bool | PyBool:
         return ask(issubclass, x.kind, kinds)
     if isinstance(x, Caught):
         return x.is_a(r, kinds)
+    if isinstance(x, MadeError):
+        return ask(issubclass, x.function, kinds)
     if isinstance(x, Record):
         for kind in kinds if isinstance(kinds, tuple) else (kinds,):
             says = getattr(type(kind), "__instancecheck__", None)
@@ -144,4 +146,6 @@ def type_of(r: Recorder, x: Any, *rest: Any) -> Any:
         return x.kind
     if isinstance(x, Caught):
         return x.exact_class(r)
+    if isinstance(x, MadeError):
+        return x.function
     return ask(type, x, *rest) if rest or not is_traced(x) else type(concrete(x))
