@@ -186,7 +186,7 @@ def test_globals_are_bound_as_in_python(name: str) -> None:
     agrees(BODIES[name], verify=True)
 
 
-@pytest.mark.parametrize("options", one_in(8, STRATEGIES), ids=str)
+@pytest.mark.parametrize("options", one_in(8, STRATEGIES), ids=lambda o: f"{o.strategy} {o.heuristic} {o.seed}")
 @pytest.mark.parametrize("name", one_in(4, BODIES))
 def test_globals_under_every_strategy(name: str, options: Options) -> None:
     agrees(BODIES[name], strategy=options.strategy, heuristic=options.heuristic, seed=options.seed)
