@@ -215,6 +215,12 @@ def refer_text() -> Writer:
         c.py("Py_IncRef", y)
         c.jump(taken)
         c.place(apart)
+        counted, whole, shorter = c.word(p, 5), c.new_label(), c.new_label()
+        c.branch(c.icmp("slt", counted, "0"), whole, shorter)
+        c.place(shorter)
+        c.let(owner, _begun_with(c, x, *like, store, lost), "ptr")
+        c.jump(taken)
+        c.place(whole)
         made = c.py("numpy_copied", x, "0")
         c.refuse(c.is_null(made), lost)
         c.let(owner, made, "ptr")
@@ -229,6 +235,9 @@ def refer_text() -> Writer:
             c.py("Py_DecRef", y)
             c.jump(lost)
         c.put(operand, 0, c.word(y, DATA))
+        counted = c.word(p, 5)
+        with c.when(c.icmp("sge", counted, "0")):
+            c.put(c.pointer(c.pointer(arrays, c.mul(counted, str(ARRAY_WORDS))), DATA), 0, c.word(c.pointer(x, SIZES)))
         c.jump(next_)
         c.place(kept)
         c.branch(c.icmp("eq", c.pointer(x, CLASS), "@PyArray_Type", "ptr"), is_array, number)
@@ -306,3 +315,31 @@ def refer_text() -> Writer:
     c.place(python)
     c.do(f"ret i64 {abi.PYTHON_MUST}")
     return c
+
+
+def _begun_with(
+    c: Writer, x: str, dtype: str, operand: str, rank: str, itemsize: str, otherwise: str, lost: str
+) -> str:  # fmt: skip
+    """A new array of the type and sizes of an operand whose first rows are those of `x`; goes to `otherwise` where they
+    differ in more than the number of rows, or not both are dense, in C's order."""
+    c.need(c.icmp("eq", c.pointer(x, DTYPE), dtype, "ptr"), otherwise)
+    c.need(c.icmp("eq", c.inst(f"zext i32 {c.word(x, RANK, 'i32')} to i64"), rank), otherwise)
+    c.need(c.inst(f"trunc i64 {c.word(x, FLAGS)} to i1"), otherwise)
+    sizes, wanted, steps = c.pointer(x, SIZES), c.at(operand, "1"), c.at(operand, c.add(rank, "1"))
+    row = c.variable(itemsize)  # in bytes
+    with c.loop(rank, start="1") as loop:
+        axis = c.inst(f"sub i64 {rank}, {loop.index}")
+        n, step = c.word(sizes, axis), c.inst(f"mul i64 {c.word(steps, axis)}, {itemsize}")
+        c.need(c.icmp("eq", n, c.word(wanted, axis)), otherwise)
+        c.need(c.icmp("eq", step, c.get(row)), otherwise)
+        c.let(row, c.mul(c.get(row), n))
+    rows, step = c.word(sizes), c.inst(f"mul i64 {c.word(steps)}, {itemsize}")
+    c.need(c.both(c.icmp("sle", rows, c.word(wanted)), c.icmp("eq", step, c.get(row))), otherwise)
+    c.py("Py_IncRef", dtype)  # which the array takes
+    ndim = c.inst(f"trunc i64 {rank} to i32")
+    made = c.py("numpy_new", "@PyArray_Type", dtype, ndim, wanted, "null", "null", "0", "null")
+    c.refuse(c.is_null(made), lost)
+    nbytes = c.mul(c.get(row), rows)
+    source, to = c.pointer(x, DATA), c.pointer(made, DATA)
+    c.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 {nbytes}, i1 false)")
+    return made

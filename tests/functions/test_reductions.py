@@ -195,6 +195,12 @@ def test_s2_running_sums_in_their_own_array(text: str) -> None:
     assert measure(bufferize(f), x, repeat=1).native.allocations == 0
 
 
+def test_a_running_sum_in_its_own_array_allocates_nothing() -> None:
+    f, x = program("def f(x):\n    np.cumsum(x, out=x)"), np.arange(5.0)
+    agree(f, x)
+    assert bufferize(f).call_counted(x)[1].allocations == 0
+
+
 def test_running_sums_into_other_elements_keep_their_array() -> None:
     f = program("def f(x):\n    np.cumsum(x[:-1], out=x[1:])")
     climb(f, (np.arange(6.0),))

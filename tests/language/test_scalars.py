@@ -614,6 +614,13 @@ def test_order_of_complex_numbers_with_nans(kinds: str) -> None:
             agree(f, element(a, kinds[0]), element(b, kinds[1]))
 
 
+def test_order_of_two_complex_numbers_with_nans() -> None:
+    """Of two elements, as one of the above."""
+    f = bufferize(lambda x: (x[0] < x[1], x[0] >= x[1], np.less(x[0], x[1]), max(x[0], x[1])))
+    for x in ([complex(1, np.nan), 2], [complex(np.nan, 1), 1]):
+        agree(f, np.array(x))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", "FD")
 def test_extremes_of_complex_arrays_with_nans(kind: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support.growth import kept, kept_by_malloc
+from tests.support.params import slow_but
 from tests.support.threads import at_once
 from tracebuf.backend.llvm import compiler, jit
 from tracebuf.backend.objects.locked import lock
@@ -121,8 +122,7 @@ def test_a_missing_symbol_is_named() -> None:
         jit.compile_module(CALLER, "caller", {})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [*REFUSED, CALLER])
+@pytest.mark.parametrize("text", slow_but(REFUSED[3:], [*REFUSED, CALLER]))
 def test_what_a_kept_refusal_holds_is_collected_without_a_crash(text: str) -> None:
     """The collector disposed of a refused module's context first, then of the module: a segmentation fault."""
 
@@ -135,6 +135,17 @@ def test_what_a_kept_refusal_holds_is_collected_without_a_crash(text: str) -> No
     for _ in range(3):
         attempt()
         gc.collect()
+
+
+def test_some_compilations_keep_no_memory() -> None:
+    """A pass manager that stays is 70 KiB and more."""
+    numbers = itertools.count()
+
+    def attempt() -> None:
+        with lock:
+            compiler.compile_image(f"{SQUARE}\n; {next(numbers)}", "again", 2)
+
+    assert kept(attempt, 8, warm=4) < 32 * 1024
 
 
 @pytest.mark.slow

@@ -291,6 +291,11 @@ def test_the_table() -> None:
     )
 
 
+def test_the_buffers_of_numpys_iterator_are_counted() -> None:
+    measured = measure(bufferize(lambda a: a[::2, ::2] + a[0, 0]), np.ones((200, 200), np.float32), repeat=1)
+    assert measured.native.buffer_bytes == 0 < measured.eager.buffer_bytes
+
+
 @pytest.mark.slow
 def test_m6_the_buffers_of_numpys_iterator() -> None:
     """64 KiB for each operand that is strided, broadcast or converted, of which no memory handler knows."""

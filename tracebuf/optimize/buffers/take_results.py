@@ -3,11 +3,11 @@
 NumPy gives an array that nobody else has; one more of that size beside it, and a copy, is what eager NumPy does not
 need. So a buffer whose first use is to be such a result is not allocated: the call gives its memory (`given`; of the
 call, `gives`), which is an array from then on, freed or returned as any other. Native code makes a buffer, and copies,
-where what it is given is not as it should be: a view, of another order of axes, still held by somebody.
+where what it is given is not as it should be: a view, of another order of axes, still held by somebody, or shorter than
+the buffer (`np.unique`); the buffer is made when the function has returned then, and has given up its own temporaries.
 
-Not for functions of the user's, which may keep what they give, for those whose result may be shorter than its buffer,
-nor where one free may free this buffer or one of the arena. No MLIR counterpart. Runs before assign-storage, which
-makes what is given an array.
+Not for functions of the user's, which may keep what they give, nor where one free may free this buffer or one of the
+arena. No MLIR counterpart. Runs before assign-storage, which makes what is given an array.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def take_results(func: Func) -> None:
 
 
 def _own_results(callee: HostFunction) -> list[int]:
-    """The outs, by number, that get a whole result of a function."""
+    """The outs, by number, that get a result of a function."""
     direct = callee.direct
     if direct is None or not isinstance(direct.put, Put) or callee.may_keep or callee.loop is not None:
         return []
-    return [k for k, axis in enumerate(direct.bounds) if axis is None]
+    return [*range(len(direct.bounds))]
 
 
 def _is_first(op: HostCall, k: int) -> bool:
