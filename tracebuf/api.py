@@ -158,8 +158,9 @@ class Specialization:
 
     @cached_property
     def opens_bars(self) -> bool:
-        """Whether it has progress bars, which Python closes where a call raises."""
-        return any(c.function.name.endswith("call.progress.begin") for c in self.kernel.callbacks)
+        """Whether it has progress bars; those that are left Python closes where a call ends."""
+        begins = "call.progress.begin", "call.progress.begin_alone"
+        return any(c.function.name.endswith(begins) for c in self.kernel.callbacks)
 
     @cached_property
     def hands(self) -> bool:
@@ -1414,7 +1415,7 @@ def watched(spec: Specialization, fetch: Callable[[], FlatArguments] | None, val
 
 def _handing(spec: Specialization, values: Sequence[Any]) -> AbstractContextManager[Any]:
     """In what a call with these values is made, of a program that hands some of them to what it calls, or that has
-    progress bars, which are closed where it raises."""
+    progress bars, of which those that are left are closed where it ends."""
     if spec.opens_bars:
         from tracebuf.frontends.numpy.call.progress import closing
 

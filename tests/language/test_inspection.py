@@ -377,11 +377,10 @@ def test_what_an_object_of_the_tracers_has_is_eagers_or_refused(text: str) -> No
 
 
 def test_with_of_what_has_no_exit_is_refused() -> None:
-    """An InternalError, of progress bars."""
-    tqdm = pytest.importorskip("tqdm").tqdm
-    f = program("def f(a):\n    with tqdm(range(3)) as bar:\n        a = a + bar.n\n    return a", tqdm=tqdm)
-    with pytest.raises(tracebuf.UnsupportedError, match="`with` of a"):
-        tracebuf.bufferize(f)(np.arange(3.0))
+    for x in ("iter(a)", "a", "range(3)"):
+        f = program(f"def f(a):\n    x = {x}\n    with x as y:\n        a = a + 1\n    return a")
+        with pytest.raises(tracebuf.UnsupportedError, match="`with`"):
+            tracebuf.bufferize(f)(np.arange(3.0))
 
 
 WHOSE = (

@@ -97,6 +97,7 @@ from tracebuf.frontends.numpy.record.callees import (
     NoneArray,
     Part,
     Partial,
+    Progress,
     SetOfOne,
     Text,
     Untold,
@@ -1218,6 +1219,8 @@ class Expressions(Comprehensions):
             kwargs = {k: records.listed_variables(self, node, x, None) for k, x in kwargs.items()}
         if (made_of_none := array_likes.of_none(function, args, kwargs)) is not None:
             return made_of_none
+        if any(isinstance(x, Progress) for x in args) and any(function is f for f in talk.GO_THROUGH):
+            args = [talk.along(self, node, x) for x in args]
         if function is np.select and len(args) == 2 and kwargs.keys() == {"default"}:
             args, kwargs = [*args, kwargs["default"]], {}
         if (arrays := labels.with_arrays(self, function, args, kwargs)) is not None:

@@ -95,6 +95,7 @@ class Interpreter(Statements):
         """How many calls are inlined of functions that call themselves, and cannot be functions of the program."""
         self.handling: list[tuple[Any, Any]] = []
         self.bars: list[tuple[ast.For, Progress]] = []
+        self.ended_bars: ByIdentity[Progress, None] = ByIdentity()
         self.ending: list[Any] = []
         self.trying: list[ast.Try] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()
