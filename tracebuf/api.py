@@ -1553,9 +1553,11 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
     >>> scale(np.ones(4), 0.5)
     np.float64(2.0)
     """
+    __tracebackhide__ = True
     chosen = Options(**options)
 
     def decorate(f: Callable[..., Any]) -> Any:
+        __tracebackhide__ = True
         if isinstance(f, (MethodType, BufferizedMethod)):  # of an object
             return BufferizedMethod(decorate(f.__func__), f.__self__)
         if isinstance(f, (staticmethod, classmethod)):
@@ -1569,7 +1571,11 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
             return BufferizedMethod(decorate(called), f)
         if not isinstance(f, FunctionType):
             raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}{of_numba(f)}")
-        check_names(f, chosen)
+        try:
+            check_names(f, chosen)
+        except ValueError as error:
+            hide_frames(error, f, BufferizedFunction._eager.__code__)
+            raise
         return BufferizedFunction(f, chosen)
 
     return decorate if function is None else decorate(function)
