@@ -441,6 +441,14 @@ def test_attributes_and_globals_are_asked_whose_memory_they_are() -> None:
     assert len(g.specializations()) == 1
 
 
+def test_what_is_made_of_one_array_or_another_owns_its_memory() -> None:
+    for made in ("x + 1", "np.concatenate([x, b])", "x.copy()", "np.where(x > 1, x, b)", "x[::2].copy()"):
+        text = f"x = a if a[0] > 1 else b.T\n    y = {made}\n    return y.base is None, y[1:].base is y"
+        f = program(f"def f(a, b):\n    {text}")
+        agree(f, np.arange(3.0), np.arange(3.0))
+        agree(f, np.arange(3.0) + 2, np.arange(3.0))
+
+
 def test_what_is_asked_of_memory_and_refused() -> None:
     asks = ("a.base is b", "a.base is b.base", "a.base.shape", "a.data.tobytes()", "a.data == a", "a.data == m.data")
     for asked in asks:
