@@ -158,8 +158,9 @@ class Specialization:
 
     @cached_property
     def opens_bars(self) -> bool:
-        """Whether it has progress bars, which Python closes where a call raises."""
-        return any(c.function.name.endswith("call.progress.begin") for c in self.kernel.callbacks)
+        """Whether it has progress bars; those that are left Python closes where a call ends."""
+        begins = "call.progress.begin", "call.progress.begin_alone"
+        return any(c.function.name.endswith(begins) for c in self.kernel.callbacks)
 
     @cached_property
     def hands(self) -> bool:
@@ -1424,7 +1425,7 @@ def watched(spec: Specialization, fetch: Callable[[], FlatArguments] | None, val
 
 def _handing(spec: Specialization, values: Sequence[Any]) -> AbstractContextManager[Any]:
     """In what a call with these values is made, of a program that hands some of them to what it calls, or that has
-    progress bars, which are closed where it raises."""
+    progress bars, of which those that are left are closed where it ends."""
     if spec.opens_bars:
         from tracebuf.frontends.numpy.call.progress import closing
 
@@ -1562,9 +1563,11 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
     >>> scale(np.ones(4), 0.5)
     np.float64(2.0)
     """
+    __tracebackhide__ = True
     chosen = Options(**options)
 
     def decorate(f: Callable[..., Any]) -> Any:
+        __tracebackhide__ = True
         if isinstance(f, (MethodType, BufferizedMethod)):  # of an object
             return BufferizedMethod(decorate(f.__func__), f.__self__)
         if isinstance(f, (staticmethod, classmethod)):
@@ -1578,7 +1581,11 @@ def bufferize(function: Callable[..., Any] | None = None, /, **options: Any) -> 
             return BufferizedMethod(decorate(called), f)
         if not isinstance(f, FunctionType):
             raise TypeError(f"bufferize takes a Python function, not a {type(f).__name__}{of_numba(f)}")
-        check_names(f, chosen)
+        try:
+            check_names(f, chosen)
+        except ValueError as error:
+            hide_frames(error, f, BufferizedFunction._eager.__code__)
+            raise
         return BufferizedFunction(f, chosen)
 
     return decorate if function is None else decorate(function)

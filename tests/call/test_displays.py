@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import linecache
 import logging
 import shutil
 import subprocess
 import sys
+import traceback
 import types
 from html.parser import HTMLParser
 from pathlib import Path
@@ -113,14 +115,48 @@ def test_errors_in_a_notebook_name_the_cell(monkeypatch: pytest.MonkeyPatch) -> 
         bufferize(space["f"])(np.ones(3))
 
 
-def test_a_first_call_that_takes_long_says_so_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
+def test_open_of_a_notebook_is_refused_where_it_is_called() -> None:
+    """IPython has an `open` of its own: errors named a line of its file."""
 
-    terminal = Terminal()
+    @functools.wraps(open)
+    def guarded(file: Any, *args: Any, **kwargs: Any) -> Any:
+        if file in {0, 1, 2}:
+            raise ValueError(file)
+        return open(file, *args, **kwargs)
+
+    for name in ("x", "a"):
+        f = program(f"def f(a):\n    return {'open(a)' if name == 'a' else 'open(chr(120))'}", open=guarded)
+        text = r"(?s)line 2, in f.*a call of open cannot.*reads or writes"
+        with pytest.raises(tracebuf.UnsupportedError, match=text):
+            bufferize(f)(np.ones(3))
+
+
+def test_an_option_that_names_no_parameter_shows_the_users_line() -> None:
+    f = program("def f(a):\n    return a")
+    with pytest.raises(ValueError, match="donate names 'zz'") as found:
+        bufferize(donate="zz")(f)
+    shown = traceback.extract_tb(found.value.__traceback__)
+    assert shown[-1].filename == f.__code__.co_filename and shown[-1].lineno == 1
+    assert not any(x.filename.endswith("static.py") for x in shown)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Notebook(io.StringIO):
+    """As the class of ipykernel's streams, by its module."""
+
+
+Notebook.__module__ = "ipykernel.iostream"
+
+
+@pytest.mark.parametrize("kind", [Terminal, Notebook])
+def test_a_first_call_that_takes_long_says_so_once(
+    kind: type[io.StringIO], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    terminal = kind()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(log, "_told", [])
     caplog.set_level(logging.INFO, "tracebuf")

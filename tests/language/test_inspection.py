@@ -377,11 +377,10 @@ def test_what_an_object_of_the_tracers_has_is_eagers_or_refused(text: str) -> No
 
 
 def test_with_of_what_has_no_exit_is_refused() -> None:
-    """An InternalError, of progress bars."""
-    tqdm = pytest.importorskip("tqdm").tqdm
-    f = program("def f(a):\n    with tqdm(range(3)) as bar:\n        a = a + bar.n\n    return a", tqdm=tqdm)
-    with pytest.raises(tracebuf.UnsupportedError, match="`with` of a"):
-        tracebuf.bufferize(f)(np.arange(3.0))
+    for x in ("iter(a)", "a", "range(3)"):
+        f = program(f"def f(a):\n    x = {x}\n    with x as y:\n        a = a + 1\n    return a")
+        with pytest.raises(tracebuf.UnsupportedError, match="`with`"):
+            tracebuf.bufferize(f)(np.arange(3.0))
 
 
 WHOSE = (
@@ -440,6 +439,14 @@ def test_attributes_and_globals_are_asked_whose_memory_they_are() -> None:
     g = tracebuf.bufferize(program("def f(a):\n    return a.base is None, a[1:].base is a"))
     assert [g(x) for x in (np.ones(3), np.ones(4)[1:], np.ones(5))] == [(True, True), (False, False), (True, True)]
     assert len(g.specializations()) == 1
+
+
+def test_what_is_made_of_one_array_or_another_owns_its_memory() -> None:
+    for made in ("x + 1", "np.concatenate([x, b])", "x.copy()", "np.where(x > 1, x, b)", "x[::2].copy()"):
+        text = f"x = a if a[0] > 1 else b.T\n    y = {made}\n    return y.base is None, y[1:].base is y"
+        f = program(f"def f(a, b):\n    {text}")
+        agree(f, np.arange(3.0), np.arange(3.0))
+        agree(f, np.arange(3.0) + 2, np.arange(3.0))
 
 
 def test_what_is_asked_of_memory_and_refused() -> None:

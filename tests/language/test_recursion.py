@@ -456,3 +456,48 @@ def test_no_room_on_pythons_stack_to_trace(tmp_path: Path) -> None:
     (tmp_path / "deep.py").write_text(NO_ROOM)
     done = subprocess.run([sys.executable, "deep.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
+
+
+# -- numbers that only count the depth
+def by_halves(f, a, b, least, depth):
+    """An integral: to a precision, and no deeper than `depth`."""
+    c = (a + b) / 2
+    whole = (b - a) * f(c)
+    halves = (c - a) * f((a + c) / 2) + (b - c) * f((c + b) / 2)
+    if depth == 0 or abs(halves - whole) < least:
+        return halves
+    return by_halves(f, a, c, least / 2, depth - 1) + by_halves(f, c, b, least / 2, depth - 1)
+
+
+def integral_of_a_known_depth(b):
+    return by_halves(np.sin, 0.0, b, 1e-3, 12)
+
+
+def integral_of_a_small_depth(b):
+    return by_halves(np.sin, 0.0, b, 1e-3, 3)
+
+
+def by_levels(x, level, widths):
+    """What is known of the level is needed: inlined."""
+    if level == 6:
+        return x
+    y = np.ones(widths[level]).sum() * x
+    return by_levels(y + 1.0, level + 1, widths) - by_levels(y * 0.5, level + 1, widths)
+
+
+def levels_of_known_widths(b):
+    return by_levels(b, 0, (1, 2, 3, 4, 5, 6))
+
+
+def test_numbers_that_count_the_depth_do_not_unroll_a_recursion() -> None:
+    """Such recursions were inlined, 2 ** depth calls."""
+    for f in (integral_of_a_known_depth, integral_of_a_small_depth):
+        climb(f, (2.0,), again=[(0.5,), (7.0,)], strategies=(tracebuf.Options(verify=True),))
+    g = tracebuf.bufferize(integral_of_a_known_depth)
+    assert g(2.0) == integral_of_a_known_depth(2.0)
+    assert len(g.lower(2.0).as_text("traced").splitlines()) < 200
+
+
+@pytest.mark.slow
+def test_what_needs_a_known_depth_is_inlined() -> None:
+    climb(levels_of_known_widths, (2.0,), again=[(7.0,)], strategies=(tracebuf.Options(verify=True),))

@@ -232,6 +232,21 @@ BARS = {
     "nothing": "for x in tqdm(a[:0], file=sys.stdout):\n    a += x\nreturn a",
     "told": "bar = tqdm(range(n), file=sys.stdout)\nfor k in bar:\n    bar.set_postfix(x=a[k], k=k)\n"
     "    bar.set_description(f'at {a[k]:.2f}')\nreturn a",
+    "enumerated": "for k, x in enumerate(tqdm(a, file=sys.stdout)):\n    a[k] = x * k\n    print(k)\nreturn a",
+    "around enumerate": "for k, x in tqdm(enumerate(a), file=sys.stdout):\n    a[k] = x * k\nreturn a",
+    "around zip": "for x, y in tqdm(zip(a, a[::-1]), file=sys.stdout):\n    print(x * y)",
+    "a comprehension": "return [x * 2 for x in tqdm(a, file=sys.stdout)], list(tqdm(range(n), file=sys.stdout))",
+    "with a total": "with tqdm(total=len(a), file=sys.stdout) as bar:\n    for x in a:\n        bar.update(1)\n"
+    "        bar.set_postfix(x=x)\nprint('after')\nreturn a",
+    "with an error": "with tqdm(total=3, file=sys.stdout) as bar:\n    bar.update(2)\n    return a[int(a[0]) + 9]",
+    "with an error that is caught": "try:\n    with tqdm(total=3, file=sys.stdout) as bar:\n        bar.update(2)\n"
+    "        x = a[int(a[0]) + 9]\nexcept IndexError:\n    print('caught')\nreturn a",
+    "with return out of it": "with tqdm(total=n, file=sys.stdout) as bar:\n    for x in a:\n        bar.update()\n"
+    "        if x > {0}:\n            return x\nreturn a",
+    "with a loop over it": "with tqdm(a, file=sys.stdout) as bar:\n    for x in bar:\n"
+    "        bar.set_description(f'{x}')",
+    "by hand": "bar = tqdm(total=2 * n, desc='by hand', file=sys.stdout)\nwhile a[0] < 3:\n    a += 1\n"
+    "    bar.update(2)\nbar.close()\nprint('closed')\nreturn a",
     "nested": "for j in tqdm(range(2), file=sys.stdout):\n    for k in tqdm(range(n), leave=False, file=sys.stdout):\n"
     "        a[k] += j\nreturn a",
 }  # fmt: skip

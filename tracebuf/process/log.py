@@ -48,12 +48,17 @@ _told: list[str] = []
 """The function of which this process was told."""
 
 
+def is_read(stream: Any) -> bool:
+    """Whether somebody reads a stream as it is written: at a terminal, or in a notebook."""
+    return stream is not None and (stream.isatty() or type(stream).__module__.partition(".")[0] == "ipykernel")
+
+
 def compiled(name: str, seconds: float) -> None:
-    """Says that a call waited long for its program: in the log, and once on a terminal."""
+    """Says that a call waited long for its program: in the log, and once on a terminal or in a notebook."""
     if seconds < SLOW:
         return
     info("the first call of %s for such arguments took %.1f s to compile", name, seconds)
-    if not _told and sys.stderr is not None and sys.stderr.isatty():
+    if not _told and is_read(sys.stderr):
         _told.append(name)
         later = "calls like it do not wait again, nor do later processes that use the cache on disk (tracebuf.cache)"
         print(f"tracebuf: compiling {name} took {seconds:.1f} s; {later}", file=sys.stderr)

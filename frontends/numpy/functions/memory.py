@@ -16,7 +16,7 @@ import numpy as np
 
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import UNTOLD, ArrayRef, PyBool
+from tracebuf.frontends.numpy.record.values import UNTOLD, ArrayRef, PyBool, storages_of
 from tracebuf.frozen import frozen
 
 FRESH: frozenset[Any] = frozenset((
@@ -51,7 +51,7 @@ def note(function: Any, given: Sequence[Any], results: Sequence[ArrayRef]) -> No
     elif function in FRESH or function in METHODS or isinstance(function, (np.ufunc, ast.AST)):
         for made in results:
             own = made.base is UNTOLD and type(made) is ArrayRef and made.is_whole and made.storage.arg is None
-            if own and not any(isinstance(x, ArrayRef) and x.storage is made.storage for x in given):
+            if own and not any(isinstance(x, ArrayRef) and made.storage in storages_of(x) for x in given):
                 made.base = None
 
 

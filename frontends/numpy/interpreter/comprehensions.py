@@ -15,7 +15,7 @@ from itertools import count, islice
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.interpreter import dicts, iterators, records
+from tracebuf.frontends.numpy.interpreter import dicts, iterators, records, talk
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.interpreter.lists import cursors, groups
 from tracebuf.frontends.numpy.numbers.lattice import Maybe
@@ -63,7 +63,7 @@ class Comprehensions(Evaluator):
 
     def comprehended(self, node: ast.ListComp, env: Env) -> list[Any]:
         """The items of a comprehension."""
-        first = self.iterated(node.generators[0].iter, env)
+        first = talk.along(self, node, self.iterated(node.generators[0].iter, env))
         if isinstance(first, Generator):
             return self.comprehended_generator(node, first, env)
         return list(self.comprehension(node, self.scope, lambda: env, first))
@@ -84,7 +84,7 @@ class Comprehensions(Evaluator):
 
     def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> Any:
         """The iterator over the items of a generator expression, or of a comprehension."""
-        scope, first = self.scope, self.iterated(node.generators[0].iter, env)
+        scope, first = self.scope, talk.along(self, node, self.iterated(node.generators[0].iter, env))
         given = isinstance(first, OneShotIterator) or cursors.is_cursor(first)
         it = first if given else self.iterable(node.generators[0].iter, first)
         home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
@@ -261,7 +261,9 @@ class Comprehensions(Evaluator):
         cells = Record(types.SimpleNamespace)
         self.own(cells)
         cells.fields.update((name, env[name]) for name in names)
-        if leaves := leaves_by(node.body, ast.Break):
+        if (leaves := leaves_by(node.body, ast.Break)) and x.name == "along_bar":
+            raise self.refuse(node, "a loop that is left over an iterator of a progress bar", talk.FORM)
+        if leaves:
             cells.fields[STOPPED] = False
         try:
             self.consume_by(node.iter, x, source, {**env, CELLS: cells}, cells, leaves)

@@ -111,6 +111,8 @@ class Evaluator(ABC):
     """For each handler that is being traced, innermost last, the exception it has caught, and what the name holds."""
     bars: list[tuple[ast.For, Progress]]
     """The loops over progress bars that are being traced, innermost last."""
+    ended_bars: ByIdentity[Progress, None]
+    """The bars whose loops have ended."""
     ending: list[Any]
     """The generators in steps that loops being traced take to their end, innermost last."""
     trying: list[ast.Try]

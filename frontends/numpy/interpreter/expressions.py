@@ -97,6 +97,7 @@ from tracebuf.frontends.numpy.record.callees import (
     NoneArray,
     Part,
     Partial,
+    Progress,
     SetOfOne,
     Text,
     Untold,
@@ -1204,6 +1205,8 @@ class Expressions(Comprehensions):
                 return table.call_known(self.r, function, args, kwargs)
         if function is len and len(args) == 1 and type(args[0]) in (list, tuple) and not kwargs:
             return len(args[0])
+        if getattr(function, "__wrapped__", None) is open:
+            function = open  # IPython's, which asks for the file descriptor first
         if not takes_choices(function):
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if any(isinstance(x, SetOfOne) for x in (*args, *kwargs.values())) and not takes_choices(function):
@@ -1218,6 +1221,8 @@ class Expressions(Comprehensions):
             kwargs = {k: records.listed_variables(self, node, x, None) for k, x in kwargs.items()}
         if (made_of_none := array_likes.of_none(function, args, kwargs)) is not None:
             return made_of_none
+        if any(isinstance(x, Progress) for x in args) and any(function is f for f in talk.GO_THROUGH):
+            args = [talk.along(self, node, x) for x in args]
         if function is np.select and len(args) == 2 and kwargs.keys() == {"default"}:
             args, kwargs = [*args, kwargs["default"]], {}
         if (arrays := labels.with_arrays(self, function, args, kwargs)) is not None:
@@ -1407,7 +1412,7 @@ class Expressions(Comprehensions):
             return records.construct(self, node, function, args, kwargs)
         if records.is_result(function):
             return records.make_result(self, node, function, args, kwargs)
-        where = f"{module}.{name}" if module not in ("", "builtins") else name
+        where = f"{module}.{name}" if module not in ("", "builtins") and function is not open else name
         raise self.refuse(node, f"a call of {where} cannot be traced", refusals.call(where))
 
     def call_numbas(self, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -93,8 +93,11 @@ class Interpreter(Statements):
         self.scopes: list[Scope] = []
         self.inlined = 0
         """How many calls are inlined of functions that call themselves, and cannot be functions of the program."""
+        self.nested_calls: dict[recursion.Code, int] = {}
+        """How many calls were met of functions in themselves, by function."""
         self.handling: list[tuple[Any, Any]] = []
         self.bars: list[tuple[ast.For, Progress]] = []
+        self.ended_bars: ByIdentity[Progress, None] = ByIdentity()
         self.ending: list[Any] = []
         self.trying: list[ast.Try] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()
@@ -255,7 +258,7 @@ class Interpreter(Statements):
         if isinstance(known.get(recursion.code_of(scope)), frozenset):
             return recursion.call(self, scope, self.run_body)
         self.inlined += isinstance(known.get(recursion.code_of(scope)), UnsupportedError)
-        recursion.note(self.scopes, scope, known, self.inlined)
+        recursion.note(self.scopes, scope, known, self.inlined, self.nested_calls)
         if len(self.scopes) > recursion.MAX_NESTED:
             raise self.r.refuse("calls are nested more than 40 deep", "use a loop")
         return self.run_body(scope)

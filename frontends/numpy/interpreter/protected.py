@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tracebuf.errors import TracebufError, UnsupportedError
+from tracebuf.frontends.numpy.call import progress
 from tracebuf.frontends.numpy.call.arguments import RunOriginal
 from tracebuf.frontends.numpy.call.talk import Filter, Talk
 from tracebuf.frontends.numpy.functions.host.calls import record
@@ -27,7 +28,7 @@ from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, RETURN
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.landing import land, raise_on, raised_names, surely_raised
 from tracebuf.frontends.numpy.record import refusals
-from tracebuf.frontends.numpy.record.callees import Caught, Generator
+from tracebuf.frontends.numpy.record.callees import Caught, Generator, Progress
 from tracebuf.frontends.numpy.record.conditions import either
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import DeadEnd, Raises, ask, is_tracers
@@ -302,6 +303,9 @@ class Protected(Evaluator):
         body: Callable[[Env], None] = lambda e: self.block(node.body, e)  # noqa: E731
         for k, entered in enumerate(node.items):
             call = entered.context_expr
+            if isinstance(call, ast.Name) and isinstance(bar := env.get(call.id), Progress):
+                body = self.in_bar(node, k, call, bar)
+                break
             if (manager := self.manager_held(call, env)) is not None:
                 body = self.in_manager(node, k, manager)
                 break
@@ -309,7 +313,11 @@ class Protected(Evaluator):
                 continue
             if not isinstance(call, ast.Call):
                 raise self.refuse(node, *refusals.statement(node))
-            function, args = self.expr(call.func, env), self.items(call.args, env)
+            function = self.expr(call.func, env)
+            if progress.bar_of(function) is not None:
+                body = self.in_bar(node, k, call, self.expr(call, env))
+                break
+            args = self.items(call.args, env)
             named = [(k.arg, self.expr(k.value, env)) for k in call.keywords]
             if is_users(function) and all(name for name, _ in named):
                 if (manager := self.managing(node, call, function, args, dict(named))) is not None:
@@ -350,6 +358,23 @@ class Protected(Evaluator):
             return None
         made.done = True
         return self.manager_by_steps(made.scope, *steps)
+
+    def in_bar(self, node: ast.With, k: int, call: ast.expr, bar: Progress) -> Callable[[Env], None]:
+        """What traces the body of a `with` whose k-th context is a progress bar, which it closes. Where nothing here
+        catches what is raised, the bars that are left are closed at the end of the call."""
+
+        def final(env: Env) -> None:
+            self.call(call, progress.tell, [bar, "close"], {})
+
+        if self.r.catching:
+            return self.in_manager(node, k, Manager(lambda: bar, [(final, True)], []))
+        run = self.in_manager(node, k, Manager(lambda: bar, [], []))
+
+        def closed(env: Env) -> None:
+            run(env)
+            final(env)
+
+        return closed
 
     def manager_of(self, node: ast.AST, x: Any) -> Manager:
         """What `with` enters of an object."""

@@ -91,6 +91,9 @@ MAX_NESTED = 40
 """How deep calls may be nested that are inlined."""
 MAX_SAME = 3
 """How many calls with the same arguments are inlined, one in another, before the function is one of the program."""
+MAX_COUNTED = 48
+"""How many calls are inlined, one in another, of a function that numbers known while tracing tell apart (a depth that is
+counted), beside what only the run time knows."""
 MAX_INLINED = 1000
 """How many calls are inlined of functions that call themselves and cannot be functions of the program."""
 
@@ -115,14 +118,15 @@ Known = dict[Code, "frozenset[Path] | UnsupportedError"]
 to differ; for those that cannot be functions of the program, which are inlined after all, why."""
 
 
-def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int) -> None:
+def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int, counts: dict[Code, int]) -> None:
     """Has the call traced anew where a call is one of a function in itself whose arguments are other values than those
     around it, which only the run time knows, or often the same; or where calls are nested too deep, for the outermost
-    such function. Refuses what is inlined after all where there are too many such calls."""
+    such function. `counts`: how many calls there were of each, one in another. Refuses what is inlined after all where there are too many such calls."""
     code = code_of(scope)
     around = [s for s in reversed(scopes) if s.closure is scope.closure and code_of(s) == code]
     if around and code not in known:
-        paths = differing_at_run_time(around[0].given, scope.given)
+        counts[code] = counts.get(code, 0) + 1
+        paths = differing_at_run_time(around[0].given, scope.given, counts[code] > MAX_COUNTED)
         if paths or sum(is_same_call(s.given, scope.given) for s in around) >= MAX_SAME:
             known[code] = paths
             raise Regrow
@@ -149,21 +153,25 @@ def again(why: UnsupportedError) -> UnsupportedError:
     return UnsupportedError(why.reason, instead=why.instead, location=why.location)
 
 
-def differing_at_run_time(old: Env, new: Env) -> frozenset[Path]:
-    """The parts of arguments that differ; none if one that does is known while tracing."""
-    differing = set[Path]()
+def differing_at_run_time(old: Env, new: Env, counted: bool) -> frozenset[Path]:
+    """The parts of arguments that differ; none if one that does is known while tracing, or all (`counted`: that are
+    numbers)."""
+    differing, known = set[Path](), set[Path]()
     for name, x in new.items():
         if name not in old or structure(old[name]) != structure(x):
             return frozenset()
         for k, (a, b) in enumerate(zip(parts_of(old[name]), parts_of(x))):
             if same_value(a, b) or is_plain(a) and is_plain(b) and a.same(b):
                 continue
+            if counted and type(a) is type(b) and type(b) in (int, float):
+                known.add((name, k))
+                continue
             arrays = isinstance(b, GuardedRef)
             arrays = arrays or is_plain(b) and not all(isinstance(d, int) for d in parameters(b.view))
             if not arrays and not isinstance(b, Scalar) or isinstance(b, PyInt) and isinstance(b.expr, int):
                 return frozenset()
             differing.add((name, k))
-    return frozenset(differing)
+    return frozenset(differing | known if differing else ())
 
 
 # -- what is planned

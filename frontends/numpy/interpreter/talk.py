@@ -25,6 +25,7 @@ from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.memmaps import check_shown
 from tracebuf.frontends.numpy.call import progress, talk
 from tracebuf.frontends.numpy.call.containers import is_named_tuple
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.functions.host.calls import record
 from tracebuf.frontends.numpy.interpreter import texts
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
@@ -69,8 +70,13 @@ CLOCKS = {time.time: F64, time.perf_counter: F64, time.monotonic: F64, time.proc
           time.thread_time_ns: I64}  # fmt: skip
 """By clock: the dtype of what it gives."""
 
-OF_BARS = ("set_description", "set_description_str", "set_postfix", "set_postfix_str", "refresh")
-"""Methods of a bar that only change what it shows."""
+OF_BARS = (
+    "set_description", "set_description_str", "set_postfix", "set_postfix_str", "refresh", "update",
+    "close", "clear",
+)
+"""Methods of a bar whose results nobody uses."""
+GO_THROUGH = (enumerate, zip, list, tuple, sum, map, filter, sorted, min, max, any, all, iter, set, np.fromiter)
+"""What goes through the items of a bar otherwise than a loop."""
 FORM = "for x in tqdm(range(n)), or an array, list or tuple in the place of the range"
 
 
@@ -261,53 +267,51 @@ def place(i: Evaluator, node: ast.AST, level: Any) -> talk.Place:
 
 
 # -- progress bars
-def is_bar(function: Any) -> bool:
-    """Whether a callee is the class of tqdm's bars, or a class made of it."""
-    return isinstance(function, type) and any(
-        c.__name__ == "tqdm" and c.__module__ == "tqdm.std" for c in function.__mro__
-    )
-
-
-def bar_of(function: Any) -> Any:
-    """The class of bars that a callee makes: it is one, or `trange`; None for others."""
-    if isinstance(function, types.FunctionType) and str(function.__module__).partition(".")[0] == "tqdm":
-        function = function.__globals__.get("tqdm") if function.__name__ in ("trange", "tnrange") else None
-    return function if is_bar(function) else None
-
-
 def make_bar(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The bar that a call makes; NotImplemented for other callees."""
     if function is progress.tell:
         return tell_bar(i, node, args, kwargs)
-    kind = bar_of(function)
+    if function in (progress.advance, progress.end):
+        return say(i, node, function, [args[0].number, *args[1:]], {})
+    kind = progress.bar_of(function)
     if kind is None:
         return NotImplemented
     if kind is not function:
         args = [i.call(node, range, args, {})]
     over, rest = kwargs.pop("iterable", None) if not args else args[0], args[1:]
     if over is None:
-        raise i.refuse(node, "a progress bar around nothing", FORM)
-    it = i.iterable(node, over)
-    if isinstance(over, OneShotIterator) or not isinstance(it, (list, Range, Items)):
+        return Progress(None, say(i, node, progress.begin_alone, [kind, *args], kwargs, I64))
+    it, once = i.iterable(node, over), isinstance(over, OneShotIterator)
+    if not isinstance(it, (list, Range, Items)):
         raise i.refuse(node, "a progress bar around an iterator", FORM)
     count = length(i.r, it)
     number = count if isinstance(count, int) else PyInt(count)
-    return Progress(over, say(i, node, progress.begin, [kind, True, number, *rest], kwargs, I64))
+    number_of_it = say(i, node, progress.begin, [kind, not once, number, *rest], kwargs, I64)
+    return Progress(it if once else over, number_of_it)
 
 
 def tell_bar(i: Evaluator, node: ast.AST, args: list[Any], kwargs: dict[str, Any]) -> None:
     """A call of a method of a bar."""
     bar, name, *rest = args
-    if not any(bar is b for _, b in i.bars):
-        raise i.refuse(node, f"`{name}` of a progress bar outside of its loop", "call it in the loop")
+    if not i.r.in_scope(bar.number.expr) or (bar in i.ended_bars and name != "close"):
+        raise i.refuse(node, f"`{name}` of a progress bar after its loop", "call it in the loop")
     say(i, node, progress.tell, [bar.number, name, *rest], kwargs)
 
 
 def begin_loop(i: Evaluator, node: ast.AST, bar: Progress) -> Any:
     """What a loop over a bar iterates over."""
-    if not i.r.in_scope(bar.number.expr) or any(bar is b for _, b in i.bars):
-        raise i.refuse(node, "a progress bar that is made elsewhere", FORM)
+    if bar.over is None or not i.r.in_scope(bar.number.expr) or any(bar is b for _, b in i.bars) or bar in i.ended_bars:
+        raise i.refuse(node, "a progress bar that is around nothing, or is made elsewhere", FORM)
     return bar.over
+
+
+def along(i: Evaluator, node: ast.AST, x: Any) -> Any:
+    """A value; a generator of its items in the place of a bar, for what goes through these otherwise than a `for`."""
+    if not isinstance(x, Progress):
+        return x
+    it = i.iterable(node, begin_loop(i, node, x))
+    i.ended_bars[x] = None
+    return i.call_function(prelude.along_bar, [x, it if isinstance(it, list) else x.over], {})
 
 
 def advance(i: Evaluator, node: ast.For) -> None:
@@ -319,6 +323,7 @@ def advance(i: Evaluator, node: ast.For) -> None:
 def end_loop(i: Evaluator, node: ast.AST, whole: Callable[[], bool | PyBool]) -> None:
     """Ends the bar of a loop, if it is one over a bar; `whole`: whether the loop went through all items."""
     if i.bars and i.bars[-1][0] is node:
+        i.ended_bars[i.bars[-1][1]] = None
         say(i, node, progress.end, [i.bars[-1][1].number, whole()], {})
 
 

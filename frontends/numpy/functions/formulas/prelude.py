@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from tracebuf.frontends.numpy.call import progress
 from tracebuf.frontends.numpy.functions.formulas.primitives import check_no_nan, check_room, sort_by_python
 from tracebuf.frontends.numpy.record.raises import NO_ITEMS
 
@@ -732,6 +733,14 @@ def enumerated(iterable: Any, start: Any = 0) -> Any:
     for x in iterable:
         yield n, x
         n += 1
+
+
+def along_bar(bar: Any, over: Any) -> Any:
+    """What a progress bar is around, item by item."""
+    for x in over:
+        progress.advance(bar)
+        yield x
+    progress.end(bar, True)
 
 
 def shuffled(x: list[Any], order: np.ndarray) -> None:
