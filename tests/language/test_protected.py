@@ -8,6 +8,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -462,3 +463,34 @@ def test_f3_a_context_that_cannot_be_made_raises() -> None:
     for call in ("np.errstate(foo=1)", "np.errstate(divide='sometimes')", "np.printoptions(places=2)"):
         f = program(f"def f(a):\n    with {call}:\n        return a")
         assert isinstance(agree(f, np.ones(3)), (TypeError, ValueError))
+
+
+def stored_at_the_end(a, b, i):
+    try:
+        found = a[i] * 2
+    finally:
+        b[:] = a + 1
+    return found
+
+
+def bound_at_the_end(a, p, i):
+    try:
+        found = a[i] * 2
+    finally:
+        p.left = i
+    return found
+
+
+@pytest.mark.parametrize("f", [stored_at_the_end, bound_at_the_end])
+def test_finally_stores_where_an_exception_leaves_the_function(f: Any) -> None:
+    """Only calls in it were taken to have effects, and so stores were skipped."""
+    for i in (1, 7):
+        mine, its = (SimpleNamespace(left=0) if f is bound_at_the_end else np.zeros(3) for _ in range(2))
+        outcomes = []
+        for g, x in ((bufferize(f), mine), (f, its)):
+            try:
+                outcomes.append(g(np.arange(3.0), x, i))
+            except IndexError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+        np.testing.assert_array_equal(*(getattr(x, "left", x) for x in (mine, its)))

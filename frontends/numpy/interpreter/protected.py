@@ -75,7 +75,7 @@ class Protected(Evaluator):
             raise self.refuse(node.finalbody[0], "a jump out of `finally`", "jump behind the `try`")
         if not node.finalbody:
             return self.raise_again(self.attempt(node, env))
-        every: Kinds = (BaseException,) if calls_something(node.finalbody) else ()
+        every: Kinds = (BaseException,) if has_effects(node.finalbody) else ()
         return self.finished(node, lambda e: self.attempt(node, e), lambda e: self.block(node.finalbody, e), every, env)
 
     def finished(
@@ -571,9 +571,11 @@ Group = tuple[ast.ExceptHandler | None, list[Site]]
 """A handler, and what it catches; None: what no handler catches."""
 
 
-def calls_something(body: Sequence[ast.stmt]) -> bool:
-    """Whether statements may have effects that must not be skipped: prints, say."""
-    return any(isinstance(n, ast.Call) for statement in body for n in ast.walk(statement))
+def has_effects(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements may have effects that must not be skipped: prints, say, or stores to what others see."""
+    every = [n for statement in body for n in ast.walk(statement)]
+    places = (n for n in every if isinstance(n, (ast.Subscript, ast.Attribute)))
+    return any(isinstance(n, ast.Call) for n in every) or any(not isinstance(n.ctx, ast.Load) for n in places)
 
 
 def asks_which(handler: ast.ExceptHandler) -> bool:
