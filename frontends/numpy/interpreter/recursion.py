@@ -92,8 +92,8 @@ MAX_NESTED = 40
 MAX_SAME = 3
 """How many calls with the same arguments are inlined, one in another, before the function is one of the program."""
 MAX_COUNTED = 48
-"""How many calls are inlined, one in another, of a function that numbers known while tracing tell apart (a depth that is
-counted), beside what only the run time knows."""
+"""How many calls are inlined, one in another, of a function that numbers known while tracing tell apart (a depth that
+is counted), beside what only the run time knows."""
 MAX_INLINED = 1000
 """How many calls are inlined of functions that call themselves and cannot be functions of the program."""
 
@@ -121,7 +121,8 @@ to differ; for those that cannot be functions of the program, which are inlined 
 def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int, counts: dict[Code, int]) -> None:
     """Has the call traced anew where a call is one of a function in itself whose arguments are other values than those
     around it, which only the run time knows, or often the same; or where calls are nested too deep, for the outermost
-    such function. `counts`: how many calls there were of each, one in another. Refuses what is inlined after all where there are too many such calls."""
+    such function. `counts`: how many calls there were of each, one in another. Refuses what is inlined after all where
+    there are too many such calls."""
     code = code_of(scope)
     around = [s for s in reversed(scopes) if s.closure is scope.closure and code_of(s) == code]
     if around and code not in known:
