@@ -10,6 +10,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree, program
 from tests.support.params import one_in, some
+from tracebuf.testing.ladder import climb
 
 MATRICES = {
     "rows": np.arange(12.0).reshape(3, 4),
@@ -436,7 +437,9 @@ def test_attributes_and_globals_are_asked_whose_memory_they_are() -> None:
     for given in (np.arange(4.0), np.arange(4.0)[1:]):
         g = tracebuf.bufferize(f)
         assert (g(given) is given) == (given.base is None)
-    g = tracebuf.bufferize(program("def f(a):\n    return a.base is None, a[1:].base is a"))
+    asked = program("def f(a):\n    return a.base is None, a[1:].base is a")
+    climb(asked, (np.ones(3),))
+    g = tracebuf.bufferize(asked)
     assert [g(x) for x in (np.ones(3), np.ones(4)[1:], np.ones(5))] == [(True, True), (False, False), (True, True)]
     assert len(g.specializations()) == 1
 

@@ -242,7 +242,8 @@ Parts = Callable[[Sequence[Any]], tuple[Sequence[Any], Sequence[Any]]]
 def parts_of_calls(f: BufferizedFunction, args: Sequence[Any], hidden: tuple[Hidden, ...]) -> Parts:
     """What tells the leaves of arguments like these from their containers. Captured arrays follow the arguments, but
     not where these are containers: those programs may not have any."""
-    if not any(is_nested(x) for x in args):
+    asked = any(h.root is not None and h.root != WHOLE for h in hidden)  # of an argument: whose memory it is
+    if not asked and not any(is_nested(x) for x in args):
         return lambda values: (values, ())
 
     def parts(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
