@@ -96,11 +96,36 @@ def is_refused(example: Call) -> bool:
     return call(function_of(example.text), example.arguments(0)).error is None
 
 
+_OF_OBJECT = "class P:\n        pass\n    p = P()\n    p.k = a"
+ANSWERED: dict[str, str] = {
+    "ascii": "return ascii('x')", "bin": "return bin(len(a))", "callable": "return callable(a)",
+    "chr": "return chr(65)", "delattr": f"{_OF_OBJECT}\n    delattr(p, 'k')\n    return a",
+    "dict": "return dict(x=a)['x']", "eval": "return eval('a + 1')", "format": "return format(a[0], '.2f')",
+    "getattr": "return getattr(a, 'shape')", "hasattr": "return hasattr(a, 'shape')", "hex": "return hex(len(a))",
+    "issubclass": "return issubclass(int, object)", "oct": "return oct(len(a))", "ord": "return ord('a')",
+    "repr": "return repr(len(a))", "setattr": f"{_OF_OBJECT}\n    setattr(p, 'k', a * 2)\n    return p.k",
+}  # fmt: skip
+"""By name of what the interpreter answers without a handler: the body of a function of an array that asks it."""
+
+
+def is_answered(name: str) -> bool:
+    """Whether the interpreter answers a call itself."""
+    if name not in ANSWERED:
+        return False
+    try:
+        bufferize(function_of(f"def f(a):\n    {ANSWERED[name]}\n")).trace(np.ones(3))
+    except UnsupportedError:
+        return False
+    return True
+
+
 def row(name: str) -> Row:
     """The row of a name."""
     value = names.object_of(name)
     if talks(value):
         return Row(name, HOSTED)
+    if is_answered(name):
+        return Row(name, NATIVE)
     if callable(value) and names.handler(name) is None and not spec_of(name).own:
         how = KNOWN if table.is_pure(value) and not isinstance(value, np.ufunc) else REFUSED
         return Row(name, how, instead=instead_of(name))
