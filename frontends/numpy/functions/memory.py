@@ -8,7 +8,6 @@ refused.
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -112,7 +111,7 @@ def memory_attribute(r: Recorder, x: Memory, name: str, attribute: Callable[[Any
     if name == "contiguous":
         return attribute(attribute(x.of, "flags"), "forc")
     if name == "readonly":
-        return operator.not_(attribute(attribute(x.of, "flags"), "writeable"))
+        return not attribute(attribute(x.of, "flags"), "writeable")
     if name == "format":
         return like.format
     if name == "obj":

@@ -301,7 +301,8 @@ def known_least_dtype(r: Recorder, a: Any) -> Any:
 def least_of_64_bits(r: Recorder, x: Any) -> Any:
     """np.min_scalar_type of an int above those of 32 bits; of one that is no uint64 it may be a dtype which arrays of
     the trace do not have, ulonglong: UnsupportedError where this is reached."""
-    found = np.min_scalar_type(np.uint64(2**40) if dtype_of_value(r, x) == np.uint64 else np.int64(2**40))
+    kind = np.uint64 if dtype_of_value(r, x) == np.uint64 else np.int64
+    found = ask(np.min_scalar_type, ask(kind, 2**40))
     return r.fail(UnsupportedError, "np.min_scalar_type is ulonglong") if longlongs.is_longlong(found) else found
 
 

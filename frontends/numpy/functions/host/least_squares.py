@@ -38,9 +38,8 @@ def flat_lstsq(a: Any, b: Any, cond: Any = None, check_finite: Any = True, lapac
         raise UnsupportedError("scipy.linalg.lstsq without equations or unknowns, of other numbers than float64")
     columns = np.shape(b)[1:]
     there = np.shape(residuals) == columns and np.asarray(residuals).dtype.kind == "f"
-    found = np.full(columns, np.nan, s.dtype)
-    if there:
-        found[...] = residuals
+    found = np.empty(columns, s.dtype)
+    found[...] = residuals if there else np.nan
     return x, found if columns else found[()], int(there), rank, s
 
 

@@ -27,7 +27,7 @@ from tracebuf.frontends.numpy.functions.host.calls import (
     reduced,
 )
 from tracebuf.frontends.numpy.record.each_path import stores
-from tracebuf.frontends.numpy.record.raises import Raises
+from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.registry import HANDLERS, traces
 from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt, storages_of
@@ -226,7 +226,7 @@ def quantiles(function: Callable[..., Any], divisor: int) -> Parts:
         if not r.ask_nonneg(sub(ROW, a.shape[axis])):  # of longer rows the function's result is taken as it is
             return None
         call = Direct(function, (Passed(0), several, -1), ("axis",), None, (0,), (None,), put_there)
-        fractions = tuple(float(np.true_divide(x, divisor)) for x in places)
+        fractions = tuple(float(ask(np.true_divide, x, divisor)) for x in places)
         loop = QuantileLoop(a.dtype.char, fractions, several is places)
         made = record(r, HostFunction(f"numpy.{function.__name__}", call, loop=loop),
                       [r.read(moved(a, axis % a.ndim))], fresh)[0]  # fmt: skip
