@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in
+from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
 
@@ -228,3 +229,23 @@ def test_a_number_that_becomes_an_array_in_a_loop_that_is_left_early(first: str,
     """)
     for n, least in ((60, 0.5), (60, 100.0), (0, 0.5), (7, 0.01)):
         agree(f, np.arange(4.0) + 1, n, least if LEFT_EARLY[left] or n else 0.5)
+
+
+def of_another_type_in_an_inner_loop(a, b):
+    s = 0
+    for _ in a:
+        for _ in range(b[1]):
+            b = a.reshape(-1)
+        s += b[0]
+    return s
+
+
+@pytest.mark.parametrize("trips", [0, -2, 3])
+def test_what_an_inner_loop_may_not_bind_is_not_taken_to_be_bound_in_the_next_iteration(trips: int) -> None:
+    """The path on which a loop has no iteration was forgotten in the loop around it (found by fuzzing)."""
+    a, b = np.ones((4, 3), bool), np.array([5, trips])
+    try:
+        found = bufferize(of_another_type_in_an_inner_loop)(a, b)
+    except UnsupportedError:
+        return
+    assert found == of_another_type_in_an_inner_loop(a, b)

@@ -24,6 +24,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     LEAVE,
     RETURN,
     leaves,
+    parts,
     parts_of,
     path_dependent,
     rebuild,
@@ -53,7 +54,7 @@ from tracebuf.frontends.numpy.paths.loops.plan import (
 from tracebuf.frontends.numpy.paths.loops.raising import Raising
 from tracebuf.frontends.numpy.paths.loops.report import LoopReport
 from tracebuf.frontends.numpy.record.callees import NestedFunction
-from tracebuf.frontends.numpy.record.cond import Cond, nodes
+from tracebuf.frontends.numpy.record.cond import Cond
 from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -215,9 +216,13 @@ def unroll(r: Recorder, spec: LoopSpec, env: Env, n: int, budget: Budget, done: 
 def forget_left_paths(env: Env) -> None:
     """After a loop no path has left it: drops what was known of the paths that had, which does not hold in a loop
     around it."""
-    for node in (node for x in env.values() for leaf in leaves(x) for node in nodes(leaf)):
-        if isinstance(node, Cond):
-            node.leaving = None
+    work, seen = [*env.values()], set[int]()
+    while work:
+        if id(x := work.pop()) not in seen:
+            seen.add(id(x))
+            if isinstance(x, Cond):
+                x.leaving = None
+            work += x.arms if isinstance(x, Cond) else parts(x) or ()
 
 
 def rebound_arrays(spec: LoopSpec, env: Env) -> dict[Path, Carry]:
