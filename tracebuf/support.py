@@ -99,7 +99,7 @@ def is_refused(example: Call) -> bool:
 _OF_OBJECT = "class P:\n        pass\n    p = P()\n    p.k = a"
 ANSWERED: dict[str, str] = {
     "ascii": "return ascii('x')", "bin": "return bin(len(a))", "callable": "return callable(a)",
-    "chr": "return chr(65)", "delattr": f"{_OF_OBJECT}\n    delattr(p, 'k')\n    return a",
+    "chr": "return chr(65)",
     "dict": "return dict(x=a)['x']", "eval": "return eval('a + 1')", "format": "return format(a[0], '.2f')",
     "getattr": "return getattr(a, 'shape')", "hasattr": "return hasattr(a, 'shape')", "hex": "return hex(len(a))",
     "issubclass": "return issubclass(int, object)", "oct": "return oct(len(a))", "ord": "return ord('a')",

@@ -60,6 +60,8 @@ Where is ...?
     rows.append({...})      interpreter/lists/rows: dicts in a growing list; tests/language/test_lists_of_dicts.py
     np.nditer               functions/formulas/nditer, a class that is traced; tests/language/test_nditer.py
     lru_cache, decorators   interpreter/callables (`from_cache`, `with_cache`); tests/language/test_decorators.py
+    eval(text), callable(x) interpreter/callables (`evaluated`, `is_callable`); tests/language/test_texts.py,
+                            tests/language/test_callables.py
     best = None; for ...    a `Maybe` in the loop: `or_none` of numbers/lattice; tests/language/test_none_at_first.py
     steps[k] of a tuple     by data: interpreter/lists/picked; tests/language/test_tuples_by_run_time_index.py
     a `class` statement     interpreter/records (`define_class`); tests/language/test_classes_inside.py
