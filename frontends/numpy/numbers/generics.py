@@ -70,7 +70,7 @@ def build_all(
         values = [
             r.load(o, ()) if isinstance(o, ArrayRef) else scalar_value(r, o, e) for o, e in zip(operands, elements)
         ]
-        return [NpScalar(v, t, unsure) for v, t in zip(compute(body, values), outs)]
+        return [NpScalar(r.first_made(v), t, unsure) for v, t in zip(compute(body, values), outs)]
     for target in targets:
         fits_into(r, shape, target.shape, shown)
         shape = target.shape

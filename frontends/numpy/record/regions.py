@@ -16,6 +16,7 @@ from tracebuf.ir.func import Func
 from tracebuf.ir.types import ScalarType
 from tracebuf.location import UNKNOWN, Location
 from tracebuf.ops.control import checks
+from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.complex import constant
 from tracebuf.running.raised import Message, Raised, raised
 
@@ -111,7 +112,19 @@ class Regions:
 
     def emit(self, op: Op) -> Value:
         """Appends an op like `add`; its single result."""
-        return self.add(op).result
+        return self.first_made(self.add(op).result)
+
+    def first_made(self, value: Value) -> Value:
+        """A value that was just recorded; the earlier one, where that is of the same comparison: what depends on it
+        is known where it is asked again (`narrow`)."""
+        op = value.owner
+        if not isinstance(op, (arith.CmpI, arith.CmpF)):
+            return value
+        key = (type(op), op.attrs["predicate"], *op.operands)
+        if (earlier := self.cached(key)) is None:
+            return self.remember(key, value)
+        op.erase()
+        return earlier
 
     def inside(self, frame: Frame) -> Inside:
         """`with r.inside(frame)`: what is recorded goes to the end of a frame that was left, or is around this one."""
