@@ -620,3 +620,176 @@ def test_a_loop_over_thousands_of_items_is_refused_before_all_are_traced() -> No
             return a
     """)
     assert "operations" in refused(f, np.ones(1)).reason
+
+
+# -- left early, or by a `while`
+def broken(x, most):
+    s = 0.0
+    for i in range(len(x)):
+        if x[i][0] > most:
+            break
+        s += x[i][1]
+    return s
+
+
+def returned(x, most):
+    for i in range(len(x)):
+        if x[i][0] > most:
+            return i
+    return -1
+
+
+def broken_over_items(x, most):
+    s = 0.0
+    for v in x:
+        if v[0] > most:
+            break
+        s += v[1]
+    else:
+        s = -s
+    return s
+
+
+def index_after_the_loop(x, most):
+    for i in range(len(x)):
+        if x[i][0] > most:
+            break
+    return i, x[3][0] + i
+
+
+def two_items_in_branches(x, most):
+    s = 0.0
+    for i in range(len(x)):
+        if i + 2 < len(x):
+            s += (x[i + 2] * x[i])[0]
+        else:
+            s -= 1
+        if s > 50 * most:
+            return s
+    return s
+
+
+def within_each_other(x, most):
+    t = 0.0
+    for i in range(len(x)):
+        for j in range(i):
+            d = x[i] - x[j]
+            if d[0] > most:
+                return t
+            t += d[1]
+    return t
+
+
+def summed_by_a_counter(x, most):
+    i, s = len(x) - 1, 0.0
+    while i >= 0:
+        s += x[i].sum()
+        if s > 9 * most:
+            break
+        i -= 1
+    return s, i
+
+
+def found_by_a_counter(x, most):
+    i = 0
+    while i < len(x) and x[i][0] < most:
+        i += 1
+    return i
+
+
+def found_by_bisection(x, most):
+    low, high = 0, len(x) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if x[middle][0] < most:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def counters_within_each_other(x, most):
+    i, t = 0, 0.0
+    while i < len(x):
+        j = 0
+        while j < i:
+            t += abs(x[i] - x[j]).max()
+            j += 1
+        i += 1
+    return t
+
+
+def past_the_end(x, most):
+    i, s = 0, 0.0
+    while s < 1e6:
+        s += x[i][0]
+        i += 1
+    return s
+
+
+def negative_numbers(x, most):
+    i, s = -1, 0.0
+    while i > -2 * most:
+        s += x[i][0]
+        i -= 1
+    return s
+
+
+def divided_in_a_branch(x, most):
+    k, s = int(most) - 4, 0.0
+    for i in range(len(x)):
+        if k != 0:
+            s += x[i][0] / k
+        if s > 30 * most:
+            break
+    return s
+
+
+PICKED = [
+    broken, returned, broken_over_items, index_after_the_loop, two_items_in_branches, within_each_other,
+    summed_by_a_counter, found_by_a_counter, found_by_bisection, counters_within_each_other, past_the_end,
+    negative_numbers, divided_in_a_branch,
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", PICKED)
+def test_items_are_picked_in_loops_that_are_left_early(f: Callable[..., Any]) -> None:
+    """They met the limit of 32 unrolled iterations, and a `while` took no item by its counter at all."""
+    x = [np.array([1.0 * k, 2]) for k in range(40)]
+    assert 1 <= picks(f, x, 7.5) <= 8
+    climb(f, (x, 7.5), again=[(x, 4.0), (x, 1000.0), (x[:33], 7.5)])
+
+
+def test_hundreds_of_items_meet_no_limit() -> None:
+    x = [np.array([1.0 * k, 2]) for k in range(250)]
+    f = tracebuf.bufferize(returned)
+    assert (f(x, 100.5), f(x, 1e9)) == (101, -1)
+
+
+def kept_in_a_branch(x, most):
+    best = x[0]
+    for i in range(len(x)):
+        if x[i][0] > most:
+            best = x[i]
+            break
+    return best
+
+
+def stored_to_in_a_branch(x, most):
+    y, s = x[3], 0.0
+    for i in range(len(x)):
+        v = x[i]
+        if i > most - 5:
+            y += 1
+        s += v[0]
+        if s > 1e6:
+            break
+    return s
+
+
+@pytest.mark.parametrize(("f", "what"), [(kept_in_a_branch, "kept"), (stored_to_in_a_branch, "stored to")])
+def test_items_that_are_kept_or_stored_to_are_not_picked(f: Callable[..., Any], what: str) -> None:
+    x = [np.array([1.0 * k, 2]) for k in range(40)]
+    assert f"an item of a list is {what} in a loop over it" in refused(f, x, 7.5).reason
+    agree(f, x[:12], 7.5)

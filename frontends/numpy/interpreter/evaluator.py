@@ -364,7 +364,9 @@ class Evaluator(ABC):
         """What runs statements in an environment, which inner functions see."""
 
     @abstractmethod
-    def loop_spec(self, node: ast.For, rng: Range, run: Callable[[Env, Dim | None], None]) -> LoopSpec:
+    def loop_spec(
+        self, node: ast.For, rng: Range, run: Callable[[Env, Dim | None], None], exits: bool = False
+    ) -> LoopSpec:
         """What a loop statement is to the tracing of loops."""
 
     @abstractmethod

@@ -39,7 +39,7 @@ from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, labels, references, sets
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
-from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers
+from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers, while_picks
 from tracebuf.frontends.numpy.interpreter.protected import Protected
 from tracebuf.frontends.numpy.interpreter.texts import has_plain_constructor, number_value, text_of
 from tracebuf.frontends.numpy.numbers import subclasses
@@ -782,12 +782,20 @@ class Statements(Expressions, Protected):
             self.at(node)
             with self.scope.inside(inner):
                 try:
+                    if picks is not None:
+                        return picks.within(inner, lambda: self.decided(node.test, self.test(node.test, inner)))
                     return self.decided(node.test, self.test(node.test, inner))
                 except Raises as said:
                     self.reached(said)  # here, where it is known whether the loop gets here at all
                     raise
 
-        self.loop(node, None, lambda inner, place: self.branch(node.body)(inner), True, env, test)
+        def run(inner: Env, place: Dim | None) -> None:
+            if picks is not None:
+                return picks.within(inner, lambda: self.branch(node.body)(inner))
+            self.branch(node.body)(inner)
+
+        picks = while_picks(self, node, env)
+        self.loop(node, None, run, True, env, test)
 
     def loop(
         self,

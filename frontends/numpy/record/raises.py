@@ -310,12 +310,12 @@ def came_of(error: BaseException | None, kind: type[BaseException]) -> bool:
 def internal_error(error: Exception, loc: Location) -> TracebufError:
     """A bug of the tracer as an error, with the user's line, the function that raised, and the handler that was
     running; a refusal, where code is nested deeper than Python's stack is for who traces it."""
-    if came_of(error, RecursionError) and (statements_around() > DEEP or came_of(error, UnsupportedError)):
-        reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
-        return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
     if came_of(error, RecursionError) and (n := frames_of("Statements.unrolled")) > UNROLLED:
         reason = f"a loop over more than {n} items is traced item by item, each inside of the one before, since it may"
         return UnsupportedError(f"{reason} be left early", instead="loop over an array or a range", location=loc)
+    if came_of(error, RecursionError) and (statements_around() > DEEP or came_of(error, UnsupportedError)):
+        reason = "calls, loops and conditions are nested too deep to be traced, in a recursion perhaps"
+        return UnsupportedError(reason, instead="use a loop, with an array as the stack", location=loc)
     if came_of(error, RecursionError) and (n := calls_around()) > (limit := sys.getrecursionlimit()) - ROOM:
         reason = f"Python's stack has no room to trace this: {n} of {limit} calls (sys.getrecursionlimit()) are running"
         rewrite = "call it once before, where fewer are running, or raise the limit"

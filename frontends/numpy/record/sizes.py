@@ -142,6 +142,12 @@ class Sizes(Landings):
         e = self.facts.canon(add(a, b))
         return self.index(e) if self.fits(e) else self.emit(arith.AddI.of(self.index(a), self.index(b)))
 
+    def wrapping(self, e: Dim) -> Value:
+        """An expression as an SSA index value, for a reader who does not look at it where it leaves 64 bits."""
+        ops = (arith.AddI, arith.MulI, arith.MinSI, arith.MaxSI, division.FloorDivIndex)
+        constant: Callable[[int], Value] = lambda c: self.constant(self._small(c), INDEX)  # noqa: E731
+        return fold(e, self._symbol_value, constant, *map(self._index_op, ops))
+
     def fits(self, e: Dim) -> bool:
         """Whether 64 bits certainly hold e, and the operands of its quotients and extremes (rule N1)."""
         if not self.facts.within(e, INT_MIN, INT_MAX):

@@ -7,24 +7,27 @@ by item.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, pushed
 from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.paths.alike import LEAST, Picks
 from tracebuf.frontends.numpy.paths.iteration import Items, Range
-from tracebuf.frontends.numpy.paths.loops.trace import forget_left_paths, trace_loop
+from tracebuf.frontends.numpy.paths.loops.trace import UNROLLED, forget_left_paths, trace_loop
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.liveness import leaves_by, stored
 from tracebuf.ir.dims import Dim, add, mul
 
+T = TypeVar("T")
+LOOPS = (ast.For, ast.While)
+
 
 def over_alike(i: Evaluator, node: ast.For, found: Sequence[Any], env: Env) -> bool:
     """A `for` over items that are alike, as one loop where that is better; whether it is traced now."""
-    if len(found) < LEAST or not may_be_one(i, node, env):
+    if len(found) < LEAST or not may_be_one(i, node, len(found), env):
         return False
     picks = Picks(i.r)
     it = picks.items(found)
@@ -39,7 +42,7 @@ def over_numbers(i: Evaluator, node: ast.For, rng: Range, env: Env) -> bool:
     count = i.r.facts.canon(rng.trips())
     if not isinstance(count, int) or not isinstance(rng.start, int) or not isinstance(rng.step, int) or count < LEAST:
         return False
-    if not any(takes_item(part, env) for part in parts(node.body)) or not may_be_one(i, node, env):
+    if not any(takes_item(part, env) for part in parts(node.body)) or not may_be_one(i, node, count, env, True):
         return False
     found = range(rng.start, rng.start + rng.step * count, rng.step)
     it = Items(count, lambda k: as_int_value(add(rng.start, mul(rng.step, k))))
@@ -47,15 +50,45 @@ def over_numbers(i: Evaluator, node: ast.For, rng: Range, env: Env) -> bool:
     return True
 
 
-def may_be_one(i: Evaluator, node: ast.For, env: Env) -> bool:
-    """Whether a `for` over items is traced as one loop if they are alike: not one that is left early or appends to a
-    list, nor one whose target holds an item afterwards."""
+class WhilePicks:
+    """What a `while` picks from lists of alike items by its counters."""
+
+    def __init__(self, i: Evaluator, node: ast.While) -> None:
+        self.i, self.picks, live = i, Picks(i.r), i.scope.source.live
+        self.ending = frozenset(live.assigned[node]) - live.head[node] - live.after[node]
+
+    def within(self, env: Env, run: Callable[[], T]) -> T:
+        """What `run` gives, which is the test of the loop or an iteration."""
+        check = self.picks.begin()
+        with pushed(self.i.picking, self.picks):
+            found = run()
+        check(env, self.ending)
+        return found
+
+
+def while_picks(i: Evaluator, node: ast.While, env: Env) -> WhilePicks | None:
+    """What a `while` picks items from, if it takes any of long lists, and appends to none."""
+    within = list(ast.walk(node))
+    takes = any(takes_item(part, env) for part in within) and not any(appends(part, env) for part in within)
+    return WhilePicks(i, node) if takes and not i.r.catching else None
+
+
+def may_be_one(i: Evaluator, node: ast.For, count: int, env: Env, ints: bool = False) -> bool:
+    """Whether a `for` over items is traced as one loop if they are alike: not a short one that is left early, nor one
+    that appends to a list or whose target holds an item afterwards (but `ints` that no other way is left for)."""
     live = i.scope.source.live
-    if i.r.catching or node.orelse or leaves_by(node.body, ast.Break, ast.Return):
+    early = leaves(node) or bool(node.orelse)
+    if i.r.catching or early and count <= UNROLLED and not any(isinstance(p, LOOPS) for p in parts(node.body)):
         return False
     if any(appends(p, env) for p in parts(node.body)):
         return False
-    return not frozenset(stored([node.target])) & (live.head[node] | live.after[node])
+    used = frozenset(stored([node.target])) & (live.head[node] | live.after[node])
+    return not used or ints and early and count > UNROLLED
+
+
+def leaves(node: ast.For | ast.While) -> bool:
+    """Whether a loop may be left early."""
+    return leaves_by(node.body, ast.Break, ast.Return)
 
 
 def parts(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
@@ -92,16 +125,17 @@ class ListLoop:
     def trace(self) -> None:
         """Traces the loop, as one or item by item."""
         env, live, node = self.env, self.live, self.node
-        end = self.count - bool(live.rebound[node] & live.after[node])  # what is left is made where it stays
+        exits = leaves(node)  # else what is left is made where it stays
+        end = self.count - (not exits and bool(live.rebound[node] & live.after[node]))
         env.pop(JUMP, None)
         with self.i.scope.holding(self.it.held), self.i.scope.jumping_to(live.head[node] | live.after[node]):
-            spec = self.i.loop_spec(node, Range(0, end, 1), self.run)
+            spec = self.i.loop_spec(node, Range(0, end, 1), self.run, exits)
             trace_loop(self.r, replace(spec, otherwise=self.otherwise), env, self.i.plans)
             for k in range(end, 0 if self.unrolled else self.count):
                 self.outside(k)
         forget_left_paths(env)
         self.i.at(node)
-        self.i.after_loop(node, env, False)
+        self.i.after_loop(node, env, exits)
 
     def run(self, env: Env, place: Dim | None) -> None:
         """An iteration in the loop."""

@@ -520,6 +520,8 @@ class LoopComparison(LoopHead):
         condition, is carried; or what an iteration does to an array's elements becomes one loop with what the next
         does."""
         r = self.r
+        if self.spec.exits:  # these would stand inside of one another
+            return
         for item in self.items:
             if item.phis and (item.kind in (None, INT, BOOL) and not same_value(item.back, item.head)):
                 raise r.refuse(f"`{item.path[0]}` is known where the loop is unrolled")
