@@ -861,6 +861,8 @@ class Expressions(Comprehensions):
                 ask(operator.getitem, base, 0)  # raises what Python raises
             if isinstance(base, tuple) and (found := picked.item(self, node, base, index)) is not NotImplemented:
                 return found
+            if type(base) is list and (found := picked.item_of_callers(self, node, base, index)) is not NotImplemented:
+                return found
             if isinstance(index, (PyInt, PyBool)):
                 if not base and not self.r.entry_only(whole_number(self.r, index)):
                     ask(operator.getitem, base, 0)  # raises what Python raises

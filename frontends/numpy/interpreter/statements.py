@@ -37,7 +37,16 @@ from tracebuf.frontends.numpy.interpreter.evaluator import pushed
 from tracebuf.frontends.numpy.interpreter.expressions import Expressions, condition_in
 from tracebuf.frontends.numpy.interpreter.lists import arrays as list_arrays
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
-from tracebuf.frontends.numpy.interpreter.lists import cursors, groups, growing, keyed, labels, references, sets
+from tracebuf.frontends.numpy.interpreter.lists import (
+    cursors,
+    groups,
+    growing,
+    keyed,
+    labels,
+    picked,
+    references,
+    sets,
+)
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
 from tracebuf.frontends.numpy.interpreter.lists.loops import over_alike, over_numbers, while_picks
 from tracebuf.frontends.numpy.interpreter.protected import Protected
@@ -66,7 +75,7 @@ from tracebuf.frontends.numpy.numbers.scalars import (
 from tracebuf.frontends.numpy.numbers.ufuncs import elementwise
 from tracebuf.frontends.numpy.paths.branches import trace_if
 from tracebuf.frontends.numpy.paths.choices import SIMPLE, names_in, to_split
-from tracebuf.frontends.numpy.paths.container_joins import apart, is_held_once
+from tracebuf.frontends.numpy.paths.container_joins import apart, is_held_by_one, is_held_once
 from tracebuf.frontends.numpy.paths.cycles import cycles_refused
 from tracebuf.frontends.numpy.paths.iteration import (
     UNROLLED,
@@ -267,6 +276,9 @@ class Statements(Expressions, Protected):
         if isinstance(node.value, ast.List) and type(value) is list and isinstance(node.targets[0], ast.Name):
             if len(node.targets) == 1 and self.begun_again(node, node.targets[0].id, value, env):
                 return
+        if isinstance(node.value, ast.Name) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            if self.handed_over(node, node.targets[0].id, node.value.id, env):
+                return
         for target in node.targets:
             self.assign(target, value, env)
 
@@ -279,7 +291,7 @@ class Statements(Expressions, Protected):
             return False
         if x in self.r.heap.stand_ins and grows(self.scope.source.node, name):
             self.change(node, x)  # the loop around carries the list itself then
-        if not is_held_once(self.r, x, name, (env, {"": items})):
+        if not is_held_once(self.r, x, name, (self.still_held(node, env), {"": items})):
             return False
         self.at(node)
         self.change(node, x)
@@ -293,6 +305,39 @@ class Statements(Expressions, Protected):
         for value in items:
             growing.append(self, node, x, value)
         return True
+
+    def handed_over(self, node: ast.Assign, name: str, other: str, env: Env) -> bool:
+        """Whether `name = other` in a loop or branch puts the items of a list into the one that `name` holds, where
+        nothing else holds that, and `other` is bound anew before it is read."""
+        x, y = env.get(name), env.get(other)
+        if x is y or self.scope.env is not env or not all(self.sequence_of(v) is list for v in (x, y)):
+            return False
+        source = self.scope.source
+        if other in source.live.after[node] or not all(is_own_list(source.node, n) for n in (name, other)):
+            return False
+        if is_growing(y) and not is_growing(x):
+            self.note_growth(x, form=form_in(y))
+            return False
+        if x in self.r.heap.stand_ins:
+            self.change(node, x)  # the loop around carries the list itself then
+        held = (self.still_held(node, env),)
+        if not is_held_once(self.r, x, name, held) or not is_held_by_one(self.r, y, other, held):
+            return False
+        if any(is_growing(v) and mark_in(v.fields) is not None for v in (x, y)):  # they have become items of others
+            return False
+        self.at(node)
+        self.change(node, x)
+        if is_growing(x):
+            growing.clear(self, node, x)
+            growing.extend(self, node, x, y)
+        else:
+            x[:] = y
+        return True
+
+    def still_held(self, node: ast.Assign, env: Env) -> Env:
+        """The names that are read after a statement, and the tracer's own."""
+        live = self.scope.source.live.after[node]
+        return {n: x for n, x in env.items() if n in live or not n.isidentifier()}
 
     def stmt_AnnAssign(self, node: ast.AnnAssign, env: Env) -> None:
         if node.value is not None:
@@ -322,7 +367,7 @@ class Statements(Expressions, Protected):
                 return self.set_attribute(target, base, target.attr, value)
             set_shape(self.r, base, value)
         elif isinstance(target, ast.Attribute):
-            base = self.apart(target.value, self.expr(target.value, env), env)
+            base = self.apart(target.value, self.any_expr(target.value, env), env)
             self.at(target)
             self.by_type(target, (base,), env, lambda x: self.set_attribute(target, x, target.attr, value))
         else:
@@ -380,6 +425,8 @@ class Statements(Expressions, Protected):
             dicts.store(self, target, base, index, value)
         elif isinstance(base, list) and isinstance(index, slice):
             dicts.store_slice(self, target, base, index, value)
+        elif type(base) is list and picked.store_in_callers(self, target, base, index, value):
+            pass
         elif isinstance(base, list) and isinstance(index, (int, PyInt, PyBool)):
             place = dicts.place(self, target, index, base)
             ask(operator.setitem, [None] * len(base), place, None)  # says it in the words of a store
@@ -500,7 +547,7 @@ class Statements(Expressions, Protected):
                 with made_objects.written_back(self.r, base if isinstance(target.value, ast.Attribute) else None):
                     self.augment_subscript(node, target, base, index, env)
         else:
-            base = self.apart(target.value, self.expr(target.value, env), env)
+            base = self.apart(target.value, self.any_expr(target.value, env), env)
             self.by_type(node, (base,), env, lambda x: self.augment_attribute(node, target, x, env))
 
     def augment_attribute(self, node: ast.AugAssign, target: ast.Attribute, base: Any, env: Env) -> None:

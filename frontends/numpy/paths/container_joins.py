@@ -53,6 +53,11 @@ def is_held_once(r: Recorder, x: Any, name: str, envs: Sequence[Env]) -> bool:
         return False
     if x in r.heap.origins or x in r.heap.stand_ins or r.heap.number(x) is not None:
         return False
+    return is_held_by_one(r, x, name, envs)
+
+
+def is_held_by_one(r: Recorder, x: Any, name: str, envs: Sequence[Env]) -> bool:
+    """Whether no other name, and no container, holds a container."""
     others = [*(v for env in envs for n, v in env.items() if n != name), *r.outer_values()]
     others += [entry.of for entry in list(r.heap.known.values()) if entry.of is not x]
     found = [leaf for v in others for leaf in leaves(v)]

@@ -40,7 +40,8 @@ GLOBALS = "<globals>"
 
 @plain(eq=True)
 class Liveness:
-    """Names, per compound statement: live after it, live at a loop's head, assigned by it.
+    """Names, per compound statement: live after it, live at a loop's head, assigned by it. Live after `a = b` and
+    `a = []` too.
 
     Per loop, of the names that its body assigns: those that it rebinds (not by `+=` alone), bound to an operator's
     result, and those bound to something that is certainly not an int. Per statement: live at the end of the block it
@@ -238,6 +239,8 @@ def _statement(s: ast.stmt, live: frozenset[str], place: JumpTargets, out: Liven
         out.after[s], out.caught[s] = after, end
         body = _block(s.body, end, inside, out)
         return body.union(*(out.reads(h.type) for h in s.handlers if h.type is not None))
+    if isinstance(s, ast.Assign) and isinstance(s.value, (ast.Name, ast.List)):
+        out.after[s] = live
     return (live - out.binds(s)) | out.reads(s) | place.always
 
 

@@ -1,5 +1,6 @@
 """Names of lists that nothing else in a function holds: they are bound by `name = [...]` alone, and what reads them
-keeps no reference to the list, but for containers that it is put into."""
+keeps no reference to the list, but for containers that it is put into, other such names (`best = name`), and what takes
+it from a `yield`."""
 
 from __future__ import annotations
 
@@ -21,8 +22,9 @@ CHANGING = ("append", "extend", "insert", "pop", "remove", "clear")
 
 
 @lru_cache(maxsize=1024)
-def is_own_list(function: ast.AST, name: str) -> bool:
-    """Whether a name of a function, which is no parameter, holds a list that no other name may hold."""
+def is_own_list(function: ast.AST, name: str, others: frozenset[str] = frozenset()) -> bool:
+    """Whether a name of a function, which is no parameter, holds a list that no other name may hold, but for `others`
+    that are such names, too."""
     around = {inner: outer for outer in ast.walk(function) for inner in ast.iter_child_nodes(outer)}
     for node in ast.walk(function):
         bound = [getattr(node, of, None) for of in ("arg", "name", "asname", "rest")]
@@ -30,14 +32,23 @@ def is_own_list(function: ast.AST, name: str) -> bool:
             return False
         if isinstance(node, ast.Try) and name in stored(node.finalbody):  # what is returned may be the list of before
             return False
-        if isinstance(node, ast.Name) and node.id == name and not is_plain_use(node, function, around):
+        if isinstance(node, ast.Name) and node.id == name and not is_plain_use(node, function, around, others | {name}):
             return False
     return True
 
 
-def is_plain_use(node: ast.Name, function: ast.AST, around: dict[ast.AST, ast.AST]) -> bool:
-    """Whether a statement binds the name to a new list, or reads it without keeping the list."""
+def is_plain_use(
+    node: ast.Name, function: ast.AST, around: dict[ast.AST, ast.AST], own: frozenset[str]
+) -> bool:
+    """Whether a statement binds the name to a new list or to that of another name that is `own`, or reads it without
+    keeping the list."""
     outer, name = around[node], node.id
+    if isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.value, ast.Name):
+        other = outer.targets[0] if outer.value is node else outer.value
+        if isinstance(other, ast.Name):
+            return other.id in own or is_own_list(function, other.id, own)
+    if isinstance(outer, ast.Yield):
+        return isinstance(around[outer], ast.Expr)
     if isinstance(node.ctx, ast.Store):
         statement, values = (around[outer], outer.elts) if isinstance(outer, ast.Tuple) else (outer, [node])
         if isinstance(statement, ast.AnnAssign):

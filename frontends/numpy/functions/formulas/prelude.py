@@ -675,11 +675,19 @@ def place_in(n: int, k: int, message: str) -> int:
     return k
 
 
-def picked(items: Any, k: int) -> Any:
-    """Item k of a few."""
-    if len(items) == 1 or k == 0:
-        return items[0]
-    return picked(items[1:], k - 1)
+def picked(items: Any, k: int, j: int = 0) -> Any:
+    """Item k of a few, from item j on."""
+    if j == len(items) - 1 or k == j:
+        return items[j]
+    return picked(items, k, j + 1)
+
+
+def put(items: Any, k: int, value: Any, j: int = 0) -> None:
+    """items[k] = value, of a few, from item j on."""
+    if k == j:
+        items[j] = value
+    if j < len(items) - 1:
+        put(items, k, value, j + 1)
 
 
 def place_to_pop(n: int, k: int, message: str) -> int:
