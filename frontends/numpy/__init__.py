@@ -82,7 +82,8 @@ Where is ...?
                             tracebuf/running/untraced; tests/functions/test_untraced.py
     csr_array(x) @ y        operators, items of objects that are made: functions/host/made_objects; in loops as texts
                             are (paths/loops); tests/functions/test_objects_of_libraries.py
-    scipy.sparse, norm.cdf  functions/host/sparse, objects; tests/functions/test_scipy_objects.py
+    scipy.sparse, norm.cdf  functions/host/sparse, objects; tests/functions/test_scipy_objects.py,
+                            tests/functions/test_sparse_arguments.py
     @njit, @guvectorize     functions/host/jitted, tracebuf/running/jitted; @vectorize: functions/ufunc_calls
     a.flags, a.strides      functions/inspection
     partials, slices ...    of a path or iteration that has ended: paths/holders, record/slices

@@ -171,7 +171,18 @@ def key_of(name: str, x: Any) -> Key:
         return key
     if is_buffer(kind):
         return StaticKey(kind, None, f"a {kind.__name__}", any=True)
+    if is_matrix(x) and x.dtype in SUPPORTED_DTYPES:
+        rows, columns = x.shape
+        return StaticKey(kind, (x.shape, x.dtype.str), f"{kind.__name__}[{rows}, {columns}] of {x.dtype}", any=True)
     raise refused_argument(name, x)
+
+
+def is_matrix(x: Any) -> bool:
+    """Whether an object is one of SciPy's sparse matrices or arrays of two axes: its class, shape and dtype are part of
+    the key, and its elements are read by the functions of SciPy's that a call makes (functions/host/sparse)."""
+    kind = type(x)
+    module = kind.__module__ if type(kind) in (type, ABCMeta) else None
+    return isinstance(module, str) and module.startswith("scipy.sparse.") and getattr(x, "ndim", 0) == 2
 
 
 def is_text_array(x: Any) -> bool:
@@ -376,6 +387,8 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
             parts.append((kind, x))
         elif is_generator(x) or kind in BUFFERS:
             parts.append(kind)
+        elif is_matrix(x):
+            parts.append((kind, x.shape, x.dtype))
         elif kind in (range, slice) and all(type(i) in (int, types.NoneType) for i in (x.start, x.stop, x.step)):
             parts.append((kind, x.start, x.stop, x.step))
         elif is_map(x) and (file is None or file is x._mmap):  # of several files `check_files` is asked

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
-from tracebuf.frontends.numpy.call.arguments import BUFFERS, INTERFACES, defers, has_supported_dtype
+from tracebuf.frontends.numpy.call.arguments import BUFFERS, INTERFACES, defers, has_supported_dtype, is_matrix
 from tracebuf.frontends.numpy.call.captures import Hidden, Making, NewCapture, array_of
 from tracebuf.frontends.numpy.functions.host.objects import check_steady
 from tracebuf.frontends.numpy.interpreter import records
@@ -250,8 +250,35 @@ def fetched(
     return found if itself else ArrayRef(found.storage)
 
 
+PARTS_OF_MATRICES = frozenset(("data", "indices", "indptr"))
+
+
+def part_of_matrix(i: Evaluator, node: ast.AST, base: Buffer, name: str) -> ArrayRef:
+    """One of the arrays that a sparse matrix holds, at each call; it is read only."""
+    i.at(node)
+    if base.path is None:
+        raise i.refuse(node, f"`.{name}` of a {base.kind.__name__} in a container", "pass it as an argument of its own")
+    hidden = base.path.attribute(name)
+    if hidden.place not in i.hidden:
+        if not isinstance(ask(getattr, base.of, name), np.ndarray):
+            raise i.refuse(node, f"`.{name}` of a {base.kind.__name__}", "pass a matrix in the format CSR or CSC")
+        raise NewCapture(hidden)
+    found = i.hidden[hidden.place]
+    if not isinstance(found, ArrayRef):
+        raise i.refuse(node, f"`.{name}` of a {base.kind.__name__} of other elements", "pass it as an array")
+    found.storage.of_object = (base, name)  # products read its memory, which the program does not know of
+    return found
+
+
 def attribute(i: Evaluator, node: ast.AST, base: Buffer, name: str) -> Any:
     """An attribute of a buffer: AttributeError where it has none, as objects of its class have no more than that."""
+    if is_matrix(base.of):
+        if name in PARTS_OF_MATRICES:
+            return part_of_matrix(i, node, base, name)
+        if name == "nnz" and base.of.format in ("csr", "csc"):
+            return i.call(node, int, [i.subscript(node, part_of_matrix(i, node, base, "indptr"), -1)], {})
+        instead = "M.toarray() outside, or products: M @ x, M.T @ x"
+        raise i.refuse(node, f"`.{name}` of a {base.kind.__name__}", instead)
     if not hasattr(base.kind, name) and base.kind in BUFFERS:
         raise Raises(AttributeError(f"'{name_of(base)}' object has no attribute '{name}'"))
     raise i.refuse(node, f"`.{name}` of a {name_of(base)}", INSTEAD)

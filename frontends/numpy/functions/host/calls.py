@@ -22,6 +22,7 @@ from tracebuf.frontends.numpy.arrays.creation import asarray
 from tracebuf.frontends.numpy.arrays.indexing import int_of
 from tracebuf.frontends.numpy.arrays.new_arrays import copy_of, k_order
 from tracebuf.frontends.numpy.arrays.reshape import whole_number
+from tracebuf.frontends.numpy.call.arguments import is_matrix
 from tracebuf.frontends.numpy.call.talk import Filtered
 from tracebuf.frontends.numpy.functions.host.kinds import (
     Described,
@@ -34,6 +35,7 @@ from tracebuf.frontends.numpy.functions.host.kinds import (
 from tracebuf.frontends.numpy.functions.reductions.reduce import kept_axes
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.record import refusals
+from tracebuf.frontends.numpy.record.callees import Buffer
 from tracebuf.frontends.numpy.record.judged import judged
 from tracebuf.frontends.numpy.record.raises import Raises, ask, asking
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -59,6 +61,7 @@ from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I64, INDEX, ScalarType, scalar_type
 from tracebuf.ops.arrays.host import HostCall
 from tracebuf.ops.scalars import arith
+from tracebuf.running.handed import Handed
 from tracebuf.running.host import (
     Attempt,
     ByLoop,
@@ -374,6 +377,8 @@ def pass_on(r: Recorder, x: Any, ins: list[Value]) -> Any:
     """An argument with a `Passed` for each array and traced number in it, whose values are appended to `ins`."""
     if isinstance(x, (tuple, list)):
         return type(x)([pass_on(r, item, ins) for item in x])
+    if isinstance(x, Buffer):
+        return Handed(x.leaf)
     if not is_traced(x):
         return x
     check_origin(r, x)
@@ -391,6 +396,8 @@ def static(r: Recorder, value: Any, what: str) -> Any:
         return type(value)([static(r, v, what) for v in value])
     if isinstance(value, (ArrayRef, NpScalar, PyFloat, PyComplex, PyBool)):
         raise r.refuse(f"{what} is only known at run time", "use a constant")
+    if isinstance(value, Buffer) and is_matrix(value.of):
+        return value
     if type(value).__module__.startswith("tracebuf."):  # a range, an iterator, a function of the traced code
         raise r.refuse(f"a {name_of(value)} as {what}", "use arrays and numbers")
     return value

@@ -18,6 +18,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.new_arrays import k_order
 from tracebuf.frontends.numpy.arrays.reshape import dense_strides
+from tracebuf.frontends.numpy.record.callees import Buffer
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.values import ArrayRef, GuardedRef, NpScalar, PyInt, Scalar, stand_in
 from tracebuf.frozen import frozen
@@ -84,6 +85,8 @@ def kind_of(x: Any) -> Any:
         return ArrayKind(x.dtype, order_of(x), repeated, sizes)
     if isinstance(x, Scalar):
         return NumberKind(type(stand_in(x)))
+    if isinstance(x, Buffer):  # a sparse matrix: an empty one of its shape
+        return KnownValue(x.kind, x.kind(x.of.shape, dtype=x.of.dtype))
     return ItemKinds(type(x), tuple(map(kind_of, x))) if isinstance(x, (tuple, list)) else KnownValue(type(x), x)
 
 

@@ -70,7 +70,7 @@ def written_back(r: Recorder, x: Any) -> Iterator[bool]:
     """A store into an array that was read as an attribute of an object just before: what it holds then is stored into
     the object's. Whether it is such an array."""
     held = x.storage.of_object if isinstance(x, ArrayRef) and not isinstance(x, GuardedRef) and x.is_whole else None
-    if held is None:
+    if held is None or not isinstance(held[0], Untold):
         yield False
         return
     x.storage.of_object = None

@@ -1,7 +1,8 @@
 """Products of SciPy's sparse matrices with arrays, as host calls on the matrix itself.
 
-The matrix comes from outside, is guarded by its identity, and holds its elements when the call runs. Its shape and
-dtype are those of the trace: a call that finds others raises. Source: `scipy.sparse`, `_matmul_dispatch`.
+The matrix is an argument, by whose class, shape and dtype the call has its key, or comes from outside and is guarded by
+its identity. It holds its elements when the call runs. Its shape and dtype are those of the trace: a call that finds
+others raises. Source: `scipy.sparse`, `_matmul_dispatch`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from abc import ABCMeta
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tracebuf.frontends.numpy.call.arguments import is_matrix
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape
-from tracebuf.frontends.numpy.record.callees import Partial
+from tracebuf.frontends.numpy.record.callees import Buffer, Partial
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.values import ArrayRef
 from tracebuf.frozen import frozen
@@ -33,12 +35,23 @@ def is_of_scipy(kind: type, package: str = "scipy.") -> bool:
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether a value is a sparse matrix or array of SciPy's own classes, of two axes."""
-    return is_of_scipy(type(x), "scipy.sparse.") and getattr(x, "ndim", 0) == 2
+    """Whether a value is a sparse matrix or array of SciPy's own classes, of two axes: an argument, or from outside."""
+    return is_matrix(x.of if isinstance(x, Buffer) else x)
+
+
+def in_this_call(x: Any) -> Any:
+    """The matrix of the call that is traced."""
+    return x.of if isinstance(x, Buffer) else x
+
+
+KNOWN = ("shape", "ndim", "dtype", "format")
+"""The attributes of arguments that are the same in each call of their key."""
 
 
 def attribute(x: Any, name: str) -> Any:
-    """`M.T` and `M.dot`; NotImplemented for other attributes."""
+    """`M.T` and `M.dot`, of an argument what its key says too; NotImplemented for other attributes."""
+    if name in KNOWN and isinstance(x, Buffer) and is_sparse(x):
+        return getattr(x.of, name)
     if name == "T" and is_sparse(x):
         return Transposed(x)
     if name == "dot" and (is_sparse(x) or isinstance(x, Transposed)):
@@ -64,7 +77,8 @@ def matmul(r: Recorder, a: Any, b: Any) -> Any:
     if not isinstance(x, ArrayRef) or not is_sparse(matrix):
         return NotImplemented
     first = matrix is not b and not (isinstance(b, Transposed) and matrix is b.of)
-    shape: Sequence[int] = matrix.shape[::-1] if flipped else matrix.shape
+    shape: Sequence[int] = in_this_call(matrix).shape
+    shape = shape[::-1] if flipped else shape
     rows, inner = shape if first else shape[::-1]
     if x.ndim not in (1, 2):
         raise r.refuse("a sparse matrix beside an array of more than two axes", "a vector or a matrix")
@@ -77,5 +91,5 @@ def matmul(r: Recorder, a: Any, b: Any) -> Any:
     if flipped:
         function = product_of_transposed if first else product_with_transposed
     names = ("b",) if first else ("a",)
-    entry = HostEntry(function, names, shapes, size=inner, of_sizes=True)
+    entry = HostEntry(function, names, shapes, size=inner, of_sizes=True, label="a sparse product")
     return entry(r, *((matrix, x) if first else (x, matrix)))
