@@ -143,3 +143,17 @@ def test_calls_of_memmaps_and_arrays(tmp_path: Path) -> None:
     assert m[0, 0] == 401 and a[0, 0] == 401
     out = mapped(tmp_path / "out")
     assert bufferize(lambda a: a * 2)(np.ones((3, 4)), out=out) is out and out[0, 0] == 2
+
+
+@pytest.mark.parametrize("copied", ["m.copy()", "m.astype('f4')", "np.sort(m)", "np.asarray(m)"])
+def test_what_is_computed_of_copies_is_an_array(tmp_path: Path, copied: str) -> None:
+    """Each result of a function that made a copy was refused; the copy itself, also by the path, still is."""
+    m = mapped(tmp_path / "data")
+    f = bufferize(program(f"def f(m):\n    c = {copied}\n    return c[1:] * 2, m + c, c.sum(axis=0)"))
+    for got, want in zip(f(m), f.eager(m), strict=True):
+        assert type(got) is type(want) is np.ndarray
+        assert got.dtype == want.dtype
+        same(got, want, 0, "result")
+    for returned in ("c", "c[1:]", "c + 1 if m[0, 0] > 0 else c"):
+        with pytest.raises(tracebuf.UnsupportedError, match="whether an array is a memmap"):
+            bufferize(program(f"def f(m):\n    c = {copied}\n    return {returned}"))(m)

@@ -8,6 +8,7 @@ another one has made something, a returned array may be either, and is refused. 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import Leaf
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.record.values import ArrayRef, Storage
 from tracebuf.frozen import plain
 from tracebuf.ir.dims import sub
 
@@ -40,12 +41,12 @@ PLAIN = frozenset((
 
 @plain(eq=False)
 class Maps:
-    """Which arguments are memmaps, and the first call after which it is not known of views of them (`views`), or of new
-    arrays (`made`), whether they are memmaps."""
+    """Which arguments are memmaps, the first call after which it is not known of views of them whether they are memmaps
+    (`views`), and by new array of which it is not known the call that made it (`made`)."""
 
     leaves: frozenset[Leaf]
     views: UnsupportedError | None = None
-    made: UnsupportedError | None = None
+    made: dict[Storage, UnsupportedError] = field(default_factory=dict)
 
     def note(
         self, r: Recorder, function: Any, args: Iterable[ArrayRef], results: Iterable[ArrayRef], known: bool = True
@@ -68,14 +69,14 @@ class Maps:
                 if not itself and not (numpys and name in VIEWS and sure):
                     self.views = self.views or r.refuse(what, INSTEAD)
             elif not made_new:
-                self.made = self.made or r.refuse(what, INSTEAD)
+                self.made.setdefault(x.storage, r.refuse(what, INSTEAD))
 
     def check_result(self, r: Recorder, x: ArrayRef) -> None:
         """Raises UnsupportedError for a returned array of which it is not known whether it is a memmap."""
         if x.storage.arg is not None and x.storage.arg not in self.leaves:
             return
         by_path = (op := r.value(x.storage).defining_op) is not None and op.name.startswith("scf.")
-        doubts = [self.made if x.storage.arg is None else None]
+        doubts = [self.made.get(x.storage), next(iter(self.made.values()), None) if by_path else None]
         doubts += [self.views if x.storage.arg is not None or by_path else None]
         for doubt in doubts:
             if doubt is not None:
