@@ -539,6 +539,27 @@ def test_parts_of_lists_are_replaced() -> None:
     agree(spliced_with_floats, 600)
 
 
+def searched(x, value):
+    out = []
+    for v in x:
+        if v > 0:
+            out.append(v)
+    first = out.index(value) if value in out else -1
+    many = out.count(value)
+    if value in out:
+        out.remove(value)
+    return out, first, many, out[0] in out, 2 in out
+
+
+@pytest.mark.slow
+def test_floats_are_looked_for() -> None:
+    """A list whose length is only known at run time was searched for ints alone."""
+    x = np.array([0.5, -1, 2, 2, np.nan, 3, -0.0, np.inf])
+    for value in (2.0, 2, np.float32(2), 0.1, np.inf, -1.0):
+        agree(searched, x, value)
+        agree(searched, x.astype(np.float32), value)
+
+
 # -- what is refused
 REFUSED = {
     "is one or another": "other = []\nfor v in x:\n    chosen = out if v > 0 else other\n"
@@ -546,7 +567,7 @@ REFUSED = {
     "operator on a list": "return out * 2.5",
     "np.block of a list": "return np.block([out[k:] for k in range(2)] if len(x) < 0 else out)",
     "a part of a list": "return [int(v) for v in out if v > 0].index(1, 2)",
-    "a search for anything but ints": "return 1.0 in out",
+    "a NaN is looked for": "return np.nan in out",
     "changes in a loop": "for v in reversed(out):\n    out.append(v)\nreturn out",
     "a list of a tuple of": "for v in x:\n    out.append((v, v))\nreturn out",
 }

@@ -263,7 +263,7 @@ REFUSED = {
     "and a tuple of": "for v in x:\n    out.append((v, v))\n    out.append((v, v, v))\nreturn out",
     "a list of a tuple of": "for v in x:\n    out.append((v, 1))\n    out.append((v, (1.0, 2)))\nreturn out",
     "changes its length": "for v in x:\n    out.append((v, str))\nreturn out",
-    "a search for anything but ints": "for v in x:\n    out.append((v, 1))\nreturn (x[0], 1) in out",
+    "a search for tuples of anything but ints": "for v in x:\n    out.append((v, 1))\nreturn (x[0], 1) in out",
 }
 
 

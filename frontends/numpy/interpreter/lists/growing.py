@@ -27,6 +27,7 @@ from tracebuf.frontends.numpy.interpreter.lists.items import (
     into_columns,
     unify_forms,
 )
+from tracebuf.frontends.numpy.numbers.operands import scalar_value
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value, bool_as_int, int_expr
 from tracebuf.frontends.numpy.paths.iteration import Items, OneShotIterator, Watched, below
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
@@ -62,14 +63,16 @@ from tracebuf.frontends.numpy.record.values import (
     INT,
     ArrayRef,
     Kind,
+    NpScalar,
     PyBool,
+    PyComplex,
     PyFloat,
     PyInt,
     Scalar,
     kind_of,
 )
 from tracebuf.ir.dims import Dim, add, sub
-from tracebuf.ir.types import UI64
+from tracebuf.ir.types import I1, UI64
 from tracebuf.ops.scalars import arith
 
 PYTHONS = ((INT, "iu"), (FLOAT, "f"), (COMPLEX, "c"), (BOOL, "b"))
@@ -376,12 +379,19 @@ def items(i: Evaluator, x: Record) -> Items:
 
 
 def check_comparable(i: Evaluator, node: ast.AST, x: Record, value: Any) -> None:
-    """Refuses to look for a value but an int or bool among such. A NaN is found by its identity, which is not kept."""
-    for kind in (*parts_of(form_in(x)), *parts_of(check_item(i, node, value))):
+    """Refuses to look for a value that is no number or text among such, or for a tuple of others than ints; at run time
+    for a NaN, which is found by its identity, that is not kept."""
+    kinds = (*parts_of(form_in(x)), *parts_of(check_item(i, node, value)))
+    for kind in kinds:
         ints = kind in (INT, BOOL) or (isinstance(kind, Kind) and kind.element.dtype.kind in "iub")
-        if not (ints or isinstance(kind, Texts)) or (isinstance(kind, Kind) and kind.python == EITHER):
-            reason = "a search for anything but ints among ints, in a list whose length is only known at run time"
+        number = ints or len(kinds) == 2 and (kind in (FLOAT, COMPLEX) or isinstance(kind, Kind))
+        if not (number or isinstance(kind, Texts)) or (isinstance(kind, Kind) and kind.python == EITHER):
+            reason = "a search for tuples of anything but ints, or what is no number, in a list of run-time length"
             raise i.refuse(node, reason, "compare with its array: np.any(np.array(x) == value)")
+    if isinstance(value, (PyFloat, PyComplex, NpScalar, float, complex)):
+        itself = scalar_value(i.r, i.compared(node, "Eq", value, value), I1)
+        reason = "a NaN is looked for in a list whose length is only known at run time, by its identity"
+        i.r.check(itself, UnsupportedError, reason)
 
 
 def contains(i: Evaluator, node: ast.AST, x: Record, value: Any) -> Any:
