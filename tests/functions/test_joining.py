@@ -253,3 +253,16 @@ def test_the_order_of_what_a_mask_leaves_is_of_many_rows() -> None:
     f = climb(joined, (a, a[:, 0, 0] < 0), again=[(a, a[:, 0, 0] < k) for k in (1, 9)], tolerance=0)
     assert f(a, a[:, 0, 0] < 0).strides == joined(a, a[:, 0, 0] >= 0)[:4].strides != joined(a, a[:, 0, 0] < 0).strides
     assert not f._traced((ORDERS["C"](), a[:, 0, 0] < 0), {})[1].order_is_open
+
+
+FROM_ITERABLES = (
+    "np.fromiter((v * 2 for v in a), float)", "np.fromiter(range(n), int)", "np.fromiter([n, 2.5], dtype='f4')",
+    "np.fromiter(map(abs, a), dtype=float, count=len(a))", "np.fromiter(a, int, 2)", "np.fromiter((), float)",
+    "np.fromiter(a, float, count=9)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FROM_ITERABLES)
+def test_fromiter(text: str) -> None:
+    """Of anything but generator functions it was refused. The last raises that there are too few."""
+    agree(program(f"def f(a, n):\n    return {text}"), np.array([1.5, -2, 3]), 4)

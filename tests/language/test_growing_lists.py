@@ -6,6 +6,7 @@ from __future__ import annotations
 import bisect
 import textwrap
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -1104,3 +1105,21 @@ def test_a_list_that_others_of_its_length_replace(first: str, body: str) -> None
     for seed in range(3):
         x = np.random.default_rng(seed).integers(0, 3, 5).astype(float)
         agree(f, x, np.array([1.0, 3.0, 2.0, 0.0, 4.0]))
+
+
+def written_with_stars(x):
+    out = [v for v in x if v > 0]
+    places = [k for k in range(len(x)) if x[k] > 0]
+    return [*out, 1.0], [0.5, *out, 2.0, *out], (*out, x[0]), [*places, *places], {*places, 99}
+
+
+def by_its_own_getitem(x):
+    out = [v for v in x if v > 0]
+    return max(range(len(out)), key=out.__getitem__), sorted(range(len(x)), key=x.__getitem__)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("f", [written_with_stars, by_its_own_getitem])
+def test_displays_with_stars_and_bound_getitem(f: Callable[..., Any]) -> None:
+    for x in (X, np.array([3.0, -1, 2, 5]), np.array([0.5])):
+        agree(f, x)

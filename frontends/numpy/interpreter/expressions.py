@@ -13,7 +13,7 @@ from collections import defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import Enum
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -255,13 +255,28 @@ class Expressions(Comprehensions):
         return dicts.set_of(self, node, set, made) if type(made) is list else made
 
     def written(self, nodes: Sequence[ast.expr], kind: type, env: Env) -> Any:
-        """The items that are written out; or what [*x], (*x,) or {*x} is, where only the run time knows how many."""
-        if len(nodes) != 1 or not isinstance(nodes[0], ast.Starred):
+        """The items that are written out; or what [*x], (*x,), {*x} or [*x, y] is, where only the run time knows how
+        many."""
+        if not any(isinstance(n, ast.Starred) for n in nodes):
             return self.items(nodes, env)
-        value = self.expr(nodes[0].value, env)
-        if is_growing(value) or keyed.view_in(value) is not None:
-            return self.call(nodes[0], kind, [value], {})
-        return self.iterate_static(nodes[0], value)
+        parts: list[Any] = [[]]
+        for node in nodes:
+            if not isinstance(node, ast.Starred):
+                parts[-1].append(self.any_expr(node, env))
+                continue
+            value = self.expr(node.value, env)
+            if is_growing(value) or keyed.view_in(value) is not None:
+                parts += [value, []]
+            else:
+                parts[-1] += self.iterate_static(node, value)
+        found = [p for p in parts if type(p) is not list or p]
+        if len(parts) == 1:
+            return parts[0]
+        if len(found) == 1:
+            return self.call(nodes[0], kind, found, {})
+        lists = [self.own(p) if type(p) is list else self.call(nodes[0], list, [p], {}) for p in found]
+        made = reduce(partial(self.operate, "Add"), lists)
+        return made if kind is list else self.call(nodes[0], kind, [made], {})
 
     def expr_Dict(self, node: ast.Dict, env: Env) -> Any:
         made: dict[Any, Any] = {}
@@ -956,6 +971,8 @@ class Expressions(Comprehensions):
 
     def attribute(self, node: ast.AST, base: Any, name: str) -> Any:
         """`base.name`."""
+        if name == "__getitem__" and (isinstance(base, ArrayRef) or is_growing(base)):
+            return self.call_function(prelude.getter, [base], {})
         if not is_traced(base):
             return self.plain_attribute(node, base, name)
         if isinstance(base, ArrayRef):

@@ -309,7 +309,8 @@ class Statements(Expressions, Protected):
     def handed_over(self, node: ast.Assign, name: str, other: str, env: Env) -> bool:
         """Whether `name = other` in a loop or branch puts the items of a list into the one that `name` holds, where
         nothing else holds that, and `other` is bound anew before it is read."""
-        x, y = env.get(name), env.get(other)
+        x: Any = env.get(name)
+        y: Any = env.get(other)
         if x is y or self.scope.env is not env or not all(self.sequence_of(v) is list for v in (x, y)):
             return False
         source = self.scope.source

@@ -675,6 +675,11 @@ def place_in(n: int, k: int, message: str) -> int:
     return k
 
 
+def getter(x: Any) -> Any:
+    """x.__getitem__."""
+    return lambda k: x[k]
+
+
 def picked(items: Any, k: int, j: int = 0) -> Any:
     """Item k of a few, from item j on."""
     if j == len(items) - 1 or k == j:
