@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -1090,6 +1091,23 @@ def test_c1_names_that_exchange_arguments_and_views_of_them(f):
     bufferized = tracebuf.bufferize(verify=True)(f)
     for n in (3, 0, 1, 2, 5):
         agree(bufferized, np.arange(4.0), np.ones(4), n)
+
+
+def conditions_through_functions(b, c):
+    t = b.max() < 1
+    u = np.abs(t)
+    for i in range(len(b)):
+        if np.abs(math.isnan(b[i])) + (b[i] < 1):
+            c = c + 1
+        elif np.abs(b[i] < 1) != np.logical_not(t):
+            c = c * 2
+    return c, u, np.abs(t) != 0, t
+
+
+def test_a_condition_that_a_function_gives_back() -> None:
+    """np.abs of a bool is that bool: its comparison was taken for a later one like itself, and removed."""
+    for b in ([0.5, 2, np.nan], [0.5, 0.25], [3.0]):
+        climb(conditions_through_functions, (np.array(b), np.ones(2)))
 
 
 def exchanged_as_often_as_the_data_say(b, c, a):

@@ -115,15 +115,16 @@ class Regions:
         return self.first_made(self.add(op).result)
 
     def first_made(self, value: Value) -> Value:
-        """A value that was just recorded; the earlier one, where that is of the same comparison: what depends on it
-        is known where it is asked again (`narrow`)."""
+        """A value; the earlier one, where it is that of the last op, and of a comparison that was made before: what
+        depends on it is known where it is asked again (`narrow`)."""
         op = value.owner
-        if not isinstance(op, (arith.CmpI, arith.CmpF)):
+        if not isinstance(op, (arith.CmpI, arith.CmpF)) or self.frame.block.ops[-1:] != [op]:
             return value
         key = (type(op), op.attrs["predicate"], *op.operands)
         if (earlier := self.cached(key)) is None:
             return self.remember(key, value)
-        op.erase()
+        if earlier is not value:
+            op.erase()
         return earlier
 
     def inside(self, frame: Frame) -> Inside:
