@@ -104,6 +104,12 @@ def test_each_thread_has_its_own() -> None:
     assert len(found) == 4
 
 
+def test_linear_operators_are_taken_from_outside_only() -> None:
+    operator = sp.linalg.aslinearoperator(matrix())
+    refused(product, operator, X)
+    agree(lambda x: operator @ x, X)
+
+
 def stores_to_its_elements(a, x):
     a.data[0] = 100.0
     return a @ x

@@ -182,7 +182,9 @@ def is_matrix(x: Any) -> bool:
     the key, and its elements are read by the functions of SciPy's that a call makes (functions/host/sparse)."""
     kind = type(x)
     module = kind.__module__ if type(kind) in (type, ABCMeta) else None
-    return isinstance(module, str) and module.startswith("scipy.sparse.") and getattr(x, "ndim", 0) == 2
+    if not isinstance(module, str) or not module.startswith("scipy.sparse.") or not hasattr(kind, "nnz"):
+        return False  # linear operators have no elements
+    return getattr(x, "ndim", 0) == 2
 
 
 def is_text_array(x: Any) -> bool:

@@ -35,8 +35,11 @@ def is_of_scipy(kind: type, package: str = "scipy.") -> bool:
 
 
 def is_sparse(x: Any) -> bool:
-    """Whether a value is a sparse matrix or array of SciPy's own classes, of two axes: an argument, or from outside."""
-    return is_matrix(x.of if isinstance(x, Buffer) else x)
+    """Whether a value is a sparse matrix or array of SciPy's own classes, of two axes: an argument, or from outside; or
+    a linear operator from outside."""
+    if isinstance(x, Buffer):
+        return is_matrix(x.of)
+    return is_of_scipy(type(x), "scipy.sparse.") and getattr(x, "ndim", 0) == 2
 
 
 def in_this_call(x: Any) -> Any:
