@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.agreement import agree, program
+from tests.support.agreement import agree, program, refused
 from tests.support.arrays import floats
 from tests.support.forms import UNUSUAL, check_forms, expression
 from tests.support.params import one_in, slow_but
@@ -257,12 +257,27 @@ def test_the_order_of_what_a_mask_leaves_is_of_many_rows() -> None:
 
 FROM_ITERABLES = (
     "np.fromiter((v * 2 for v in a), float)", "np.fromiter(range(n), int)", "np.fromiter([n, 2.5], dtype='f4')",
-    "np.fromiter(map(abs, a), dtype=float, count=len(a))", "np.fromiter(a, int, 2)", "np.fromiter((), float)",
-    "np.fromiter(a, float, count=9)",
+    "np.fromiter(map(abs, a), dtype=float)", "np.fromiter((v > 0 for v in a), bool)", "np.fromiter((), float)",
+    "np.fromiter([n, 1.5], int)",
+)  # fmt: skip
+RAISING = (
+    "np.fromiter((n * 75 for v in a), np.uint8)", "np.fromiter((-k for k in range(3)), np.uint8)",
+    "np.fromiter((v * np.nan for v in a), int)", "np.fromiter((k * 1j for k in range(3)), float)",
+)  # fmt: skip
+REFUSED = (
+    "np.fromiter(a, float, count=2)", "np.fromiter((a[:2] for v in a), float)", "np.fromiter([a], float)",
+    "np.fromiter(((v, v) for v in a), float)", "np.fromiter(np.stack([a, a]), float)",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", FROM_ITERABLES)
+@pytest.mark.parametrize("text", FROM_ITERABLES + RAISING)
 def test_fromiter(text: str) -> None:
-    """Of anything but generator functions it was refused. The last raises that there are too few."""
-    agree(program(f"def f(a, n):\n    return {text}"), np.array([1.5, -2, 3]), 4)
+    """Of anything but generator functions it was refused. Each item is converted by itself, which may raise."""
+    f = program(f"def f(a, n):\n    return {text}")
+    agree(f, np.array([1.5, -2, 3]), 4)
+    agree(f, np.array([1.5, -2, 3]), 2**53 + 1 if "75" not in text and "range(n)" not in text else 5)
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_fromiter_refused(text: str) -> None:
+    refused(program(f"def f(a, n):\n    return {text}"), np.array([1.5, -2, 3]), 4)

@@ -767,6 +767,49 @@ def test_hundreds_of_items_meet_no_limit() -> None:
     assert (f(x, 100.5), f(x, 1e9)) == (101, -1)
 
 
+def stored_and_else(x, most):
+    n = 0
+    for i in range(len(x)):
+        x[i][0] = n
+    else:
+        n += 1
+    return n
+
+
+def stored_left_and_else(x, most):
+    s = 0.0
+    for i in range(len(x)):
+        for j in range(2):
+            s += x[j][1]
+        x[i][0] = s
+        if s > most:
+            break
+    else:
+        s += 100.0
+    return s
+
+
+def kept_and_returned(x, most):
+    s, best = 0.0, x[0]
+    for i in range(len(x)):
+        for j in range(2):
+            s += x[j][1]
+        best = x[i]
+        if s > most:
+            break
+    else:
+        return s + 100, best
+    return s
+
+
+@pytest.mark.parametrize("f", [stored_and_else, stored_left_and_else, kept_and_returned])
+def test_else_of_loops_that_are_traced_item_by_item_after_all(f: Callable[..., Any]) -> None:
+    """It ran twice, and after a `break`."""
+    for most in (2.0, 5000.0):
+        agree(f, [np.array([1.0 * k, 2 + k]) for k in range(12)], most)
+    agree(stored_and_else, [np.zeros(2) for _ in range(36)], 0)
+
+
 def kept_in_a_branch(x, most):
     best = x[0]
     for i in range(len(x)):

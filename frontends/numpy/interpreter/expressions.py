@@ -1265,8 +1265,9 @@ class Expressions(Comprehensions):
             raise Raises(TypeError(f"'{refusals.name_of(function)}' object is not callable"))
         if (made := self.call_numbas(function, args, kwargs)) is not NotImplemented:
             return made
-        if function is np.fromiter and args and isinstance(args[0], Generator):
-            return self.from_generator(node, *args, **kwargs)
+        if function is np.fromiter and args and len(args) + len(kwargs) > 1:
+            if isinstance(args[0], (Generator, ArrayRef, list, tuple, range, Range, OneShotIterator)):
+                return self.from_items(node, *args, **kwargs)
         if any(function is f for f in TAKES_ALL) and "key" not in kwargs and args and isinstance(args[0], Generator):
             args = [self.listed(node, args[0]), *args[1:]]
             if function is list and len(args) == 1 and not kwargs:
@@ -1489,12 +1490,14 @@ class Expressions(Comprehensions):
             reason = f"{refusal.reason}; nor can it be called as it is: {why.reason}"
             raise self.refuse(node, reason, refusal.instead) from None
 
-    def from_generator(self, node: ast.AST, x: Generator, dtype: Any, count: Any = -1, **more: Any) -> Any:
+    def from_items(self, node: ast.AST, x: Any, dtype: Any = None, count: Any = -1, **more: Any) -> Any:
         """np.fromiter(x, dtype)."""
-        items = self.listed(node, x)
+        if dtype is None or more or not (isinstance(count, int) and count == -1):
+            raise self.refuse(node, "np.fromiter with more than a dtype", "np.array(list(...), dtype)")
+        items = self.listed(node, x) if isinstance(x, Generator) else self.call(node, list, [x], {})
         odd = not is_growing(items) and any(isinstance(i, (ArrayRef, tuple, list)) for i in items)
-        if count != -1 or more or odd:
-            reason = "np.fromiter of a generator with more than a dtype, or of arrays"
+        if odd or (isinstance(x, ArrayRef) and x.ndim > 1):
+            reason = "np.fromiter of arrays, tuples or lists"
             raise self.refuse(node, reason, "np.array(list(...))")
         return self.call(node, np.array, [items, dtype], {})
 

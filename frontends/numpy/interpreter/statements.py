@@ -287,7 +287,7 @@ class Statements(Expressions, Protected):
         else holds that, so that it is one list which is carried."""
         x: Any = env.get(name)
         plain = type(x) is list or (is_growing(x) and python_of(x) is list)
-        if not plain or self.scope.env is not env or not is_own_list(self.scope.source.node, name):
+        if not plain or self.scope.env is not env or not is_own_list(self.scope.source.node, name, self.by_path):
             return False
         if x in self.r.heap.stand_ins and grows(self.scope.source.node, name):
             self.change(node, x)  # the loop around carries the list itself then
@@ -311,10 +311,12 @@ class Statements(Expressions, Protected):
         nothing else holds that, and `other` is bound anew before it is read."""
         x: Any = env.get(name)
         y: Any = env.get(other)
-        if x is y or self.scope.env is not env or not all(self.sequence_of(v) is list for v in (x, y)):
+        if not self.by_path or x is y or self.scope.env is not env:
+            return False
+        if not all(self.sequence_of(v) is list for v in (x, y)):
             return False
         source = self.scope.source
-        if other in source.live.after[node] or not all(is_own_list(source.node, n) for n in (name, other)):
+        if other in source.live.after[node] or not all(is_own_list(source.node, n, True) for n in (name, other)):
             return False
         if is_growing(y) and not is_growing(x):
             self.note_growth(x, form=form_in(y))
@@ -334,6 +336,11 @@ class Statements(Expressions, Protected):
         else:
             x[:] = y
         return True
+
+    @property
+    def by_path(self) -> bool:
+        """Whether what is traced runs in some iterations of a loop only, after which lists have to be one."""
+        return self.r.frame.kind == "branch" and any(f.kind == "loop" for f in self.r.frames())
 
     def still_held(self, node: ast.Assign, env: Env) -> Env:
         """The names that are read after a statement, and the tracer's own."""

@@ -22,32 +22,34 @@ CHANGING = ("append", "extend", "insert", "pop", "remove", "clear")
 
 
 @lru_cache(maxsize=1024)
-def is_own_list(function: ast.AST, name: str, others: frozenset[str] = frozenset()) -> bool:
-    """Whether a name of a function, which is no parameter, holds a list that no other name may hold, but for `others`
-    that are such names, too."""
+def is_own_list(
+    function: ast.AST, name: str, given: bool = False, others: frozenset[str] = frozenset()
+) -> bool:
+    """Whether a name of a function, which is no parameter, holds a list that no other name may hold. `given`: but for
+    `others` that are such names, which it is given to or comes from, and what takes it from a `yield`."""
     around = {inner: outer for outer in ast.walk(function) for inner in ast.iter_child_nodes(outer)}
+    uses: list[ast.Name] = []
     for node in ast.walk(function):
         bound = [getattr(node, of, None) for of in ("arg", "name", "asname", "rest")]
         if name in bound or (isinstance(node, (ast.Global, ast.Nonlocal)) and name in node.names):
             return False
         if isinstance(node, ast.Try) and name in stored(node.finalbody):  # what is returned may be the list of before
             return False
-        if isinstance(node, ast.Name) and node.id == name and not is_plain_use(node, function, around, others | {name}):
-            return False
-    return True
+        uses += [node] if isinstance(node, ast.Name) and node.id == name else []
+    return all(is_plain_use(node, function, around, given, others | {name}) for node in uses)
 
 
 def is_plain_use(
-    node: ast.Name, function: ast.AST, around: dict[ast.AST, ast.AST], own: frozenset[str]
+    node: ast.Name, function: ast.AST, around: dict[ast.AST, ast.AST], given: bool, own: frozenset[str]
 ) -> bool:
     """Whether a statement binds the name to a new list or to that of another name that is `own`, or reads it without
     keeping the list."""
     outer, name = around[node], node.id
-    if isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.value, ast.Name):
+    if given and isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.value, ast.Name):
         other = outer.targets[0] if outer.value is node else outer.value
         if isinstance(other, ast.Name):
-            return other.id in own or is_own_list(function, other.id, own)
-    if isinstance(outer, ast.Yield):
+            return other.id in own or is_own_list(function, other.id, True, own)
+    if given and isinstance(outer, ast.Yield):
         return isinstance(around[outer], ast.Expr)
     if isinstance(node.ctx, ast.Store):
         statement, values = (around[outer], outer.elts) if isinstance(outer, ast.Tuple) else (outer, [node])

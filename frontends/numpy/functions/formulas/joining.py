@@ -246,13 +246,3 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: A
 
 
 MOST_ELEMENTS = int(np.iinfo(np.intp).max)
-
-
-@formula(np.fromiter)
-def fromiter(iter: Any, /, dtype: Any, count: int = -1) -> Any:
-    items = list(iter)
-    if count < 0:
-        return np.array(items).astype(dtype, copy=False)
-    if len(items) < count:
-        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
-    return np.array(items[:count]).astype(dtype, copy=False)

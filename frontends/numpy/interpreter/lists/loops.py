@@ -160,10 +160,17 @@ class ListLoop:
         i.at(node)
 
     def otherwise(self, env: Env, first: int) -> None:
-        """The loop from an iteration on, item by item."""
+        """The loop from an iteration on, item by item; without its `else`."""
         self.unrolled = True
-        node, found = self.node, self.found
-        if isinstance(found, range):
-            self.i.over(node, Range(found[first], found.stop, found.step), env)
-        else:
-            self.i.unrolled(node, found, env, self.live.head[node] | self.live.after[node], first)
+        i, node, found = self.i, self.node, self.found
+        if not isinstance(found, range):
+            return i.unrolled(node, found, env, self.live.head[node] | self.live.after[node], first)
+
+        def run(inner: Env, place: Dim | None) -> None:
+            assert place is not None
+            i.at(node)
+            i.assign(node.target, as_int_value(place), inner)
+            i.branch(node.body)(inner)
+
+        rest = Range(found[first], found.stop, found.step)
+        trace_loop(self.r, i.loop_spec(node, rest, run, leaves(node)), env, i.plans)
