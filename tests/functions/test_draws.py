@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tracebuf
-from tests.support.agreement import program, same
+from tests.support.agreement import agree, program, same
 from tests.support.params import one_in
 from tracebuf import bufferize
 
@@ -224,3 +224,31 @@ def test_lists_are_shuffled(kind: str) -> None:
         mine, theirs = [1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 3.0, 5.0]
         same(g(a, mine, MAKERS[kind]()), f(a, theirs, MAKERS[kind]()), 0, "result")
         assert mine == theirs
+
+
+def one_of_the_best(v):
+    np.random.seed(1)
+    return np.random.choice([a for a, x in enumerate(v) if x == np.max(v)])
+
+
+def draws_of_a_growing_list(v):
+    rng, best = np.random.default_rng(0), []
+    for a in range(len(v)):
+        if v[a] > 0:
+            best.append(a)
+    k = rng.choice(best)
+    return k, v[k], rng.choice(a=best, size=3), rng.permutation(best)
+
+
+def by_weights(v):
+    np.random.seed(0)
+    w = [x for x in v if x > 0]
+    total = sum(w)
+    return np.random.choice(len(w), p=[x / total for x in w])
+
+
+@pytest.mark.parametrize("f", [one_of_the_best, draws_of_a_growing_list, by_weights])
+def test_choice_of_a_list_of_run_time_length(f: Callable[..., Any]) -> None:
+    """It is NumPy's choice of the list's array."""
+    for v in ([1.0, 3, -2, 3, 0.5], [2.0, 1]):
+        agree(f, np.array(v))

@@ -195,3 +195,46 @@ def test_s11_an_array_that_is_kept_and_read_after_it():
 @pytest.mark.parametrize("f", [*PROGRAMS, kept_and_read_after], ids=lambda f: f.__name__)
 def test_s8_none_before_a_loop_on_every_rung(f):
     climb(f, (X.copy(), 5), again=[(X[::-1].copy(), 6)])
+
+
+def merged(col):
+    new, before, j = np.zeros_like(col), None, 0
+    for i in range(col.size):
+        if col[i] != 0:
+            if before == None:  # noqa: E711
+                before = col[i]
+            elif before == col[i]:
+                new[j] = 2 * col[i]
+                j += 1
+                before = None
+            else:
+                new[j] = before
+                j += 1
+                before = col[i]
+    if before != None:  # noqa: E711
+        new[j] = before
+    return new, before == None  # noqa: E711
+
+
+class Odd:
+    def __eq__(self, other):
+        return other is None
+
+    def __ne__(self, other):
+        return other is None
+
+
+def of_objects(col):
+    odd, found = Odd(), []
+    if odd == None:  # noqa: E711
+        found.append(1)
+    if odd != None:  # noqa: E711
+        found.append(2)
+    return found
+
+
+def test_compared_with_none_by_equality() -> None:
+    """`x == None` of a number or None says which it is, as `x is None` does."""
+    for col in ([0, 2, 2, 4], [2, 0, 0, 0], [0, 0, 0, 0], [2, 4, 4, 2]):
+        agree(merged, np.array(col))
+    agree(of_objects, np.ones(2))

@@ -1257,8 +1257,9 @@ class Expressions(Comprehensions):
                 order = self.call(node, np.arange, [self.call(node, len, args, {})], {})
                 draws.call(self.r, draw, [order], {})  # which draws what a list's shuffle does
                 return self.call_function(prelude.shuffled, [args[0], order], {})
-            drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else x for x in args]
-            return draws.call(self.r, draw, [as_plain(x) for x in drawn_from], kwargs)
+            drawn_from = [self.array_of(node, x) if isinstance(x, (Range, range)) else as_plain(x) for x in args]
+            drawn_from, kwargs = (list_arrays.as_arrays(self, node, x, None) for x in (drawn_from, kwargs))
+            return draws.call(self.r, draw, drawn_from, kwargs)
         if (drawn := twister.call(self.r, self.call_function, function, args, kwargs)) is not NotImplemented:
             return drawn
         if isinstance(function, NO_CALLEES):

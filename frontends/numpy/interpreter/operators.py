@@ -24,8 +24,10 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.interpreter.lists import calls as list_calls
 from tracebuf.frontends.numpy.interpreter.lists import groups, growing, keyed, references
 from tracebuf.frontends.numpy.numbers.scalars import BINARY, SPECIAL, SWAPPED, compare
+from tracebuf.frontends.numpy.paths.choices import asked_for_none
 from tracebuf.frontends.numpy.paths.identity import same_thing
 from tracebuf.frontends.numpy.record.callees import Drawer, NestedFunction, SetOfOne, Text
+from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.growing import is_growing, is_inner
 from tracebuf.frontends.numpy.record.heap import DictView, GroupRef, Record, is_groups
 from tracebuf.frontends.numpy.record.raises import Raises, ask
@@ -33,6 +35,7 @@ from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.scalar_checks import check_origin
 from tracebuf.frontends.numpy.record.values import (
+    NUMBERS,
     ArrayRef,
     Env,
     NpScalar,
@@ -297,6 +300,13 @@ def holds(i: Evaluator, node: ast.expr, env: Env) -> bool | PyBool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         known = holds(i, node.operand, env)
         return (not known) if isinstance(known, bool) else i.negate(known)
+    if (asked := asked_for_none(node)) is not None:
+        value, name = i.any_expr(asked.left, env), type(asked.ops[0]).__name__
+        i.at(node)
+        if not all(x is None or isinstance(x, (Scalar, *NUMBERS)) for x in ends(value)):
+            return i.truth(node, i.by_type(node, (value,), env, lambda x: i.compared(asked, name, x, None)))
+        known = same_thing(i.r, value, None)  # no number equals None: which it is is known, as after `is`
+        return known if name == "Eq" else (not known) if isinstance(known, bool) else i.negate(known)
     value = i.any_expr(node, env)
     i.at(node)
     return i.truth(node, i.by_type(node, (value,), env, lambda x: i.truth(node, x)))

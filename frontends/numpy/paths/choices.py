@@ -92,6 +92,19 @@ def holds_keys(node: ast.AST, env: Env) -> bool:
     return is_keyed(x) or is_groups(x)
 
 
+def is_identity(node: ast.Compare) -> bool:
+    """Whether a comparison is `a is b` or `a is not b`."""
+    return len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot))
+
+
+def asked_for_none(node: ast.AST) -> ast.Compare | None:
+    """A comparison `x == None` or `x != None`."""
+    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
+        return None
+    right = node.comparators[0]
+    return node if isinstance(right, ast.Constant) and right.value is None else None
+
+
 def used(node: ast.AST) -> Iterator[str]:
     """The names whose values a node does more with than pass on."""
     if isinstance(node, ast.Name):
@@ -117,7 +130,7 @@ def used(node: ast.AST) -> Iterator[str]:
             yield from used(item) if isinstance(item, ast.Compare) else names_in(item)
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield from used(node.operand) if isinstance(node.operand, ast.Compare) else names_in(node.operand)
-    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+    elif isinstance(node, ast.Compare) and (is_identity(node) or asked_for_none(node) is not None):
         for item in (node.left, *node.comparators):
             yield from used(item)
     else:

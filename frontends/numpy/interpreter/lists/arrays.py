@@ -314,6 +314,8 @@ def as_arrays(i: Evaluator, node: ast.AST, x: Any, dtype: np.dtype | None) -> An
     """A value with arrays in the place of such lists."""
     if is_growing(x):
         return array(i, node, x, dtype)
+    if type(x) is dict:
+        return {k: as_arrays(i, node, y, dtype) for k, y in x.items()}
     return type(x)([as_arrays(i, node, y, dtype) for y in x]) if type(x) in (list, tuple) else x
 
 
