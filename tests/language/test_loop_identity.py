@@ -1159,3 +1159,64 @@ def test_a_condition_that_is_asked_again_is_known(f, most):
     assert counters.copies == 0
     assert counters.allocations <= most, "eager's"
     climb(f, args, again=[(*args[:2], np.array([x])) for x in (0.0, 1.0, 4.0)])
+
+
+def named_in_the_loop_and_returned(x, n):
+    old = x
+    for _ in range(n):
+        if old[0] < 0.3:
+            return old
+        new = old * 0.5
+        old = new
+    return new
+
+
+def named_in_the_loop_and_left(x, n):
+    old = x
+    for _ in range(n):
+        if old[0] < 0.3:
+            break
+        new = old * 0.5
+        old = new
+    new[0] = 9
+    return new, old, new is old
+
+
+def named_in_two_loops(x, n):
+    total = 0.0
+    for k in range(3):
+        old = x
+        for _ in range(n):
+            if old[0] < 0.3 * k:
+                break
+            new = old * 0.5
+            old = new
+        total += new.sum() + old[0]
+    return total, new is old
+
+
+def named_in_a_while(x, n):
+    old, k = x, 0
+    while True:
+        if old[0] < 0.3 or k > n:
+            break
+        new = old - 0.25
+        step = new - old
+        old = new
+        k += 1
+    return new, step, old is new
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "f", [named_in_the_loop_and_returned, named_in_the_loop_and_left, named_in_two_loops, named_in_a_while]
+)
+def test_a_name_that_is_first_bound_in_a_loop_that_is_left(f):
+    """It was refused where it names the array that is carried on: unbound on the path that leaves at once."""
+    bufferized = tracebuf.bufferize(verify=True)(f)
+    for start in (4.0, 0.5, 1.0):
+        for n in (4, 1, 2, 7):
+            agree(bufferized, np.array([start, 3.0]), n)
+    for start, n in ((0.1, 4), (4.0, 0)):
+        agree(bufferized, np.array([start, 3.0]), n)
+    climb(f, (np.array([4.0, 3.0]), 5), again=[(np.array([1.0, 3.0]), 5)])

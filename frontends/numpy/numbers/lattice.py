@@ -39,7 +39,7 @@ from tracebuf.frontends.numpy.record.values import (
     Unsure,
     kind_of,
 )
-from tracebuf.frozen import frozen
+from tracebuf.frozen import plain
 from tracebuf.ir.core import Value
 from tracebuf.ir.types import F64, I1, ScalarType
 
@@ -50,12 +50,14 @@ GO_ON, CONTINUE, BREAK, LEAVE, DONE = range(5)
 condition."""
 
 
-@frozen(eq=False)
+@plain(eq=False)
 class Maybe:
-    """The value of a name that is bound on some paths only: those where `bound` (a PyBool or a bool) is True."""
+    """The value of a name that is bound on some paths only: those where `bound` (a PyBool or a bool) is True. `left`:
+    it is unbound only where the loop has been left."""
 
     bound: Any
     value: Any
+    left: bool = False
 
 
 def or_none(r: Recorder, x: Any) -> Maybe | None:

@@ -156,8 +156,8 @@ class Join:
         finish = self.value(name, values[0], values[1])
         if unchecked or all(b is True for b in bound):
             return finish
-        flag = self.number(name, BOOL, bound[0], bound[1])
-        return lambda: Maybe(flag(), finish())
+        flag, leaving = self.number(name, BOOL, bound[0], bound[1]), self.leaving()
+        return lambda: Maybe(flag(), finish(), leaving is not None and bound[1 - leaving] is True)
 
     def sides_or_none(self, values: list[Any]) -> list[Any]:
         """Two values of which one is None on some paths, and items of tuples, as such that are there on the others."""

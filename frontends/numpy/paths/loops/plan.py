@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from tracebuf.errors import UnsupportedError
-from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, is_container
+from tracebuf.frontends.numpy.numbers.lattice import GO_ON, JUMP, Maybe, is_container
 from tracebuf.frontends.numpy.paths.iteration import Range
 from tracebuf.frontends.numpy.paths.joins import alike
 from tracebuf.frontends.numpy.record.cond import Cond
@@ -208,6 +208,8 @@ def without_left_paths(x: Any, heap: Heap) -> Any:
     the same object."""
     if isinstance(x, Cond) and x.leaving is not None:
         return without_left_paths(x.arms[1 - x.leaving], heap)
+    if isinstance(x, Maybe) and x.left:
+        return without_left_paths(x.value, heap)
     return heap.with_changed(x, lambda i: without_left_paths(i, heap)) if is_container(x) else x
 
 

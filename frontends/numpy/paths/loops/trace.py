@@ -23,6 +23,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     LEAVE,
     RETURN,
+    Maybe,
     leaves,
     parts,
     parts_of,
@@ -222,6 +223,8 @@ def forget_left_paths(env: Env) -> None:
             seen.add(id(x))
             if isinstance(x, Cond):
                 x.leaving = None
+            if isinstance(x, Maybe):
+                x.left = False
             work += x.arms if isinstance(x, Cond) else parts(x) or ()
 
 
