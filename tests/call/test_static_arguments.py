@@ -214,7 +214,7 @@ def test_marks_of_arguments_that_are_not_given() -> None:
     "x, instead",
     [
         (decimal.Decimal(1), "static_argnames"),
-        (scipy.sparse.csr_array(np.eye(2)), "x.toarray()"), (np.ma.array([1.0]), "np.asarray(x)"),
+        (scipy.sparse.coo_array(np.ones(3)), "x.toarray()"), (np.ma.array([1.0]), "np.asarray(x)"),
     ],
 )  # fmt: skip
 def test_other_objects_are_refused_with_what_to_pass(x: Any, instead: str) -> None:
