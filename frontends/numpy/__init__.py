@@ -64,6 +64,9 @@ Where is ...?
                             tests/language/test_callables.py
     best = None; for ...    a `Maybe` in the loop: `or_none` of numbers/lattice; tests/language/test_none_at_first.py
     steps[k] of a tuple     by data: interpreter/lists/picked; tests/language/test_tuples_by_run_time_index.py
+    xs[k] of the caller's   by data: the same; tests/language/test_lists_by_run_time_index.py
+    best = run; run = []    `handed_over` of interpreter/statements, source/own_lists;
+                            tests/language/test_lists_that_change_hands.py
     a `class` statement     interpreter/records (`define_class`); tests/language/test_classes_inside.py
     @decorators, lru_cache  `stmt_FunctionDef` of interpreter/statements; interpreter/callables (`cache_of`)
     heapq; dicts, sets      by run-time keys: interpreter/lists/heaps, interpreter/lists/keyed on a hash table,

@@ -177,14 +177,21 @@ def key_of(name: str, x: Any) -> Key:
     raise refused_argument(name, x)
 
 
+def is_of_scipy(kind: type, package: str = "scipy.") -> bool:
+    """Whether a class is of one of SciPy's packages. One with a metaclass of its own is not, and is asked nothing."""
+    module = kind.__module__ if type(kind) in (type, ABCMeta) else None
+    return isinstance(module, str) and module.startswith(package)
+
+
+def is_sparse_class(kind: type) -> bool:
+    """Whether a class is one of SciPy's of sparse matrices and arrays: linear operators have no elements."""
+    return is_of_scipy(kind, "scipy.sparse.") and hasattr(kind, "nnz")
+
+
 def is_matrix(x: Any) -> bool:
     """Whether an object is one of SciPy's sparse matrices or arrays of two axes: its class, shape and dtype are part of
     the key, and its elements are read by the functions of SciPy's that a call makes (functions/host/sparse)."""
-    kind = type(x)
-    module = kind.__module__ if type(kind) in (type, ABCMeta) else None
-    if not isinstance(module, str) or not module.startswith("scipy.sparse.") or not hasattr(kind, "nnz"):
-        return False  # linear operators have no elements
-    return getattr(x, "ndim", 0) == 2
+    return is_sparse_class(type(x)) and x.ndim == 2
 
 
 def is_text_array(x: Any) -> bool:

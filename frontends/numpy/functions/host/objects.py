@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tracebuf.frontends.numpy.call.arguments import defers
+from tracebuf.frontends.numpy.call.arguments import defers, is_of_scipy
 from tracebuf.frontends.numpy.functions.host import untraced
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape, dims, like
-from tracebuf.frontends.numpy.functions.host.sparse import Transposed, is_of_scipy
+from tracebuf.frontends.numpy.functions.host.sparse import Transposed
 from tracebuf.frontends.numpy.numbers.scalars import concrete
 from tracebuf.frontends.numpy.record.broadcasting import broadcast
 from tracebuf.frontends.numpy.record.callees import Buffer, Generator, Partial

@@ -8,11 +8,10 @@ others raises. Source: `scipy.sparse`, `_matmul_dispatch`.
 from __future__ import annotations
 
 import operator
-from abc import ABCMeta
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tracebuf.frontends.numpy.call.arguments import is_matrix
+from tracebuf.frontends.numpy.call.arguments import is_matrix, is_of_scipy
 from tracebuf.frontends.numpy.functions.host.calls import Given, HostEntry, Shape
 from tracebuf.frontends.numpy.record.callees import Buffer, Partial
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -26,12 +25,6 @@ class Transposed:
     """`M.T` of a sparse matrix, whose elements are those of M when it is used."""
 
     of: Any
-
-
-def is_of_scipy(kind: type, package: str = "scipy.") -> bool:
-    """Whether a class is of one of SciPy's packages. One with a metaclass of its own is not, and is asked nothing."""
-    module = kind.__module__ if type(kind) in (type, ABCMeta) else None
-    return isinstance(module, str) and module.startswith(package)
 
 
 def is_sparse(x: Any) -> bool:

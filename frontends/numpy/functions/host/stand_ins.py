@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from tracebuf.frontends.numpy.call.arguments import is_sparse_class
 from tracebuf.frontends.numpy.functions.host.callbacks import Callback, values_in
 from tracebuf.frontends.numpy.functions.host.kinds import order_of
 from tracebuf.frontends.numpy.record.callees import Recipe, Untold
@@ -117,17 +118,13 @@ class StandIns:
 def given_to(function: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
     """What a function gives for stand-ins. A sparse matrix of indices is another one of that shape: what is done with
     it believes the indices, which stand-ins would be out of."""
-    if is_sparse_class(function) and args and isinstance(args[0], tuple) and isinstance(args[0][0], np.ndarray):
+    sparse = isinstance(function, type) and is_sparse_class(function)
+    if sparse and args and isinstance(args[0], tuple) and isinstance(args[0][0], np.ndarray):
         return sparse_like(function, args, named)
     made = function(*args, **named)
     if is_sparse_class(type(made)) and hasattr(made, "check_format"):
         made.check_format(full_check=True)
     return made
-
-
-def is_sparse_class(x: Any) -> bool:
-    """Whether a value is one of SciPy's classes of sparse matrices."""
-    return isinstance(x, type) and x.__module__.startswith("scipy.sparse.") and hasattr(x, "nnz")
 
 
 def sparse_like(kind: Any, args: Sequence[Any], named: dict[str, Any]) -> Any:
