@@ -415,3 +415,48 @@ def test_a_part_is_at_most_as_large_as_the_array() -> None:
     a = floats(9)
     agree(program, a, -4, 4)
     assert measure(bufferize(program), a, -4, 4).native.allocations == 1
+
+
+OF_EQUAL_SIZES = [
+    "b[:i] *= b",
+    "b *= b[:i]",
+    "b[i:] -= b",
+    "b[:i] += b[:j]",
+    "b[i:] += b[j:]",
+    "b[i : i + 2] *= b[j : j + 2]",
+    "b[::-1][:i] *= b[::-1]",
+    "np.add(b[:i], 1, out=b)",
+    "np.multiply(b[i:], b, out=b)",
+    "b[:] = b[:i]",
+    "a[:i] *= a",
+    "a[:, i:] += a[:, :j]",
+    "a[i:] *= a[:, j:]",
+    "a[:i, :j] -= a",
+    "a += a[:1, :i]",
+    "a[i] += b[:j]",
+    "a.T[:i] *= a.T",
+    "a[i:, 1] *= a[1, j:]",
+    "a[i : i + 1] *= a[1:]",
+    "b[:i] = b[::2]",
+    "a.reshape(-1)[-i:] = a[j : j + 2, 1:]",
+    "a[1] *= a.reshape(-1)[i:]",
+    "z.real[:] = z.real[:i]",
+    "a[j] = a[i : i + 1, j]",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", OF_EQUAL_SIZES)
+def test_sizes_of_the_run_time_that_turn_out_to_be_equal(line: str) -> None:
+    """Rule S2: an axis that would be repeated if its size were 1 made a temporary, also where it is the target's own
+    (`b[:i] *= b` with i == len(b)). Both indices are known to the run time alone."""
+    f = program(f"def f(a, b, z, c):\n    i, j = int(c[0]), int(c[1])\n    {line}")
+    for n in (1, 4):
+        for i, j in {(0, 0), (0, n), (1, 1), (n, 0), (n, 1), (n, n)}:
+            args = floats(n, n), floats(n), floats(n) * 1j, np.array([i, j])
+            try:
+                f(*(x.copy() for x in args))
+            except (ValueError, IndexError):
+                agree(f, *args)
+            else:
+                climb(f, args)

@@ -4,7 +4,7 @@
 i*p)/q reads, so i comes after j(i). With p and q of one sign, j > i holds on one side of a fixed point and j < i on
 the other, so one side runs upwards and the other downwards, and no temporary is needed. A row stored from a column or
 the diagonal of the same matrix meets it in one element, which decides the direction; so do real or imaginary parts.
-Where the source turns out to be one element at run time, which is stored to all, any order is right.
+Where the source turns out to be one element at run time, it is read first and stored to all.
 
 Why: eager NumPy makes no temporary for one-dimensional copies in one direction either (though it picks a wrong order
 where p and q differ, rules C4 and S2). Limitations: not for more dimensions or opposite directions, for which NumPy
@@ -17,7 +17,6 @@ from collections.abc import Sequence
 
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.frozen import frozen
-from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Mixed, Op, Value
 from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Func
@@ -105,9 +104,9 @@ class _Vector:
 
 
 def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
-    """What a view of one axis is in the buffer that it is a view of."""
+    """What a buffer of one axis is, or what it is in the buffer that it is a view of."""
     op = (buffer := _uncast(buffer)).defining_op
-    if buffer.memref_type.rank != 1 or not isinstance(op, (memref.Subview, memref.Diagonal)):
+    if buffer.memref_type.rank != 1:
         return None
     size: Mixed = -1  # of a diagonal, which is only asked of targets
     repeated: Value | None = None
@@ -122,6 +121,9 @@ def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
             return None
         offsets, steps = list(op.slice.offsets), [step if k == axis else 0 for k in range(len(op.slice.offsets))]
         buffer = _uncast(op.operand(0))
+    elif not isinstance(op, memref.Diagonal):
+        n = buffer.memref_type.shape[0]
+        size = n if isinstance(n, int) else w.emit(memref.Dim.of(buffer, 0, w.loc))
     while (op := buffer.defining_op) is not None:
         if isinstance(op, memref.Subview):
             strides = [constant_index(x) for x in op.slice.strides]
@@ -185,12 +187,13 @@ def _replacement(there: Op, views: Sequence[Op], back: Op) -> list[Op] | None:
     elif s.repeated is None:
         found = isinstance(there, memref.Copy) and _ordered(w, source, target, s, d)
     elif found := not views and _ordered(inner := IndexWriter([], back.loc), source, target, s, d):
-        direct, ordered = Block(), Block()
-        clone_op(there, {there.operand(1): target}, lambda op: (direct.append(op), op)[1])  # type: ignore[func-returns-value]
-        direct.ops[0].attrs["ordered"] = True  # LLVM must not take its iterations for independent
-        direct.append(scf.Yield.of([], back.loc))
+        filled, ordered, view = Block(), Block(), _uncast(source).defining_op
+        assert isinstance(view, memref.Subview)
+        once = IndexWriter([], back.loc)
+        element = once.emit(memref.Load.of(view.operand(0), list(map(once.value, view.slice.offsets)), back.loc))
+        filled.replace_ops([*once.ops, linalg.Fill.of(element, target, back.loc), scf.Yield.of([], back.loc)])
         ordered.replace_ops([*inner.ops, scf.Yield.of([], back.loc)])
-        w.ops.append(scf.If.of(s.repeated, [], direct, ordered, back.loc))
+        w.ops.append(scf.If.of(s.repeated, [], filled, ordered, back.loc))
     if not found:
         for unused in w.ops:
             unused.drop_uses()

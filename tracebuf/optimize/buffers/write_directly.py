@@ -3,9 +3,10 @@
 `a[n:] += a[:m]` needs a temporary only if the slices share elements and are not the same; NumPy looks at the addresses
 and makes none otherwise, so the compiled program looks too (rule S2): an `scf.if` with the direct form in one branch.
 Two parts of a buffer are disjoint if on some axis their ranges are, or their steps never meet; parts of it under two
-shapes (`c[1] |= c.ravel()[:2]`) if one ends before the other begins. `a[:-1] += a[1:]` needs none either: compiled
-loops count up, one element after the other, and read ahead of what they write. Along an axis of one index, steps do not
-matter.
+shapes (`c[1] |= c.ravel()[:2]`) if one ends before the other begins, and the same if both are one run. `a[:-1] +=
+a[1:]` needs none either: compiled loops count up, one element after the other, and read ahead of what they write.
+Along an axis of one index, steps do not matter. An axis that is repeated where its size turns out to be 1 (`a[:n] *=
+a`) is one of step 1 elsewhere.
 
 Why here: the analysis decides for all sizes at once. Limitations: not for stores whose value NumPy computes into a
 temporary of its own. MLIR has no counterpart.
@@ -25,7 +26,7 @@ from tracebuf.ir.slices import Slice
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.indexing import AffineMap
+from tracebuf.ops.memory.indexing import AffineMap, constant_index
 from tracebuf.ops.scalars import arith, division, integers
 from tracebuf.optimize.buffers.writer import IndexWriter, Test
 
@@ -120,11 +121,20 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
             if there is None or here is None:
                 return None
             fine = _apart(w, there, here)
+            if exact is not None and (isinstance(writer, memref.Copy) or writer.maps[use.index].is_identity):  # type: ignore[attr-defined]
+                runs = w.both(_one_run(w, source[1], there), _one_run(w, goal[1], here))
+                if runs is not False:
+                    same = w.both(w.test("eq", there[0], here[0]), w.both(runs, _unrepeated(w, use.value)))
+                    fine = w.either(fine, same)
         if exact is not None and source[0] is goal[0]:  # else only that they are apart may be known
             if isinstance(writer, memref.Copy):
-                fine = w.either(fine, _coincide(w, goal[1], source[1]))
-            elif (map_ := writer.maps[use.index]).runs and not map_.whole:  # type: ignore[attr-defined]
-                fine = w.either(fine, _reads_ahead(w, goal[1], source[1], map_))
+                same = _coincide(w, goal[1], source[1])
+            else:
+                map_ = writer.maps[use.index]  # type: ignore[attr-defined]
+                same = map_.runs and not map_.whole and _reads_ahead(w, goal[1], source[1], map_)
+            if same is not False:
+                same = w.both(same, _unrepeated(w, use.value))
+            fine = w.either(fine, same)
         harmless = w.both(harmless, fine)
         if harmless is False:
             break
@@ -148,11 +158,40 @@ def _part(w: IndexWriter, buffer: Value) -> Part | None:
     """What a view, or a view of a view, sees of the buffer below them."""
     found: Part | None = None
     while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
-        if not all(isinstance(s, int) for s in op.slice.strides):
+        if not all(constant_index(x) is not None or _repeats(x) for x in op.slice.strides):
             return None
+        seen = _once(w, op.slice)
         buffer = _uncast(op.operand(0))
-        found = buffer, op.slice if found is None else _composed(w, op.slice, found[1])
+        found = buffer, seen if found is None else _composed(w, seen, found[1])
     return found
+
+
+def _repeats(step: Mixed) -> bool:
+    """Whether a step is 0, or is that where the size of the axis turns out to be 1, else 1."""
+    if (known := constant_index(step)) is not None:
+        return known == 0
+    op = step.defining_op if isinstance(step, Value) else None
+    return isinstance(op, arith.Select) and [constant_index(x) for x in op.operands[1:]] == [0, 1]
+
+
+def _once(w: IndexWriter, s: Slice) -> Slice:
+    """What a view sees of the buffer below it, each element once: an axis that is repeated is one of one index."""
+    sizes, steps = list(s.sizes), [1 if _repeats(x) else constant_index(x) or 0 for x in s.strides]
+    for k, step in enumerate(s.strides):
+        if _repeats(step):
+            sizes[k] = 1 if constant_index(step) == 0 else w.choose(w.test("eq", step, 0), 1, sizes[k])
+    return Slice(s.offsets, tuple(sizes), tuple(steps), s.dims)
+
+
+def _unrepeated(w: IndexWriter, buffer: Value) -> Test:
+    """Whether no axis of a view is repeated, but to one element."""
+    plain: Test = True
+    while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
+        for size, stride in zip(op.slice.sizes, op.slice.strides, strict=True):
+            if _repeats(stride):
+                plain = w.both(plain, w.either(w.test("ne", stride, 0), w.test("slt", size, 2)))
+        buffer = op.operand(0)
+    return plain
 
 
 def _composed(w: IndexWriter, outer: Slice, inner: Slice) -> Slice:
@@ -242,6 +281,17 @@ def _places(w: IndexWriter, base: Value, part: Slice) -> tuple[Mixed, Mixed] | N
 def _apart(w: IndexWriter, a: tuple[Mixed, Mixed], b: tuple[Mixed, Mixed]) -> Test:
     """Whether one range ends before the other begins."""
     return w.either(w.test("slt", a[1], b[0]), w.test("slt", b[1], a[0]))
+
+
+def _one_run(w: IndexWriter, s: Slice, places: tuple[Mixed, Mixed]) -> Test:
+    """Whether a part is consecutive elements, from the lowest to the highest of these places."""
+    moving = [d for d in _moving(s) if d is not None]
+    if moving != sorted(moving) or any(_step(s, d) < 0 for d in moving):
+        return False
+    count: Mixed = 1
+    for d in moving:
+        count = w.product(count, s.sizes[d])
+    return w.test("eq", w.sub(places[1], places[0]), w.sub(count, 1))
 
 
 def _disjoint(w: IndexWriter, a: Slice, b: Slice) -> Test:
