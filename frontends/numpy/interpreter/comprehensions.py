@@ -27,11 +27,11 @@ from tracebuf.frontends.numpy.record.heap import Record, is_groups
 from tracebuf.frontends.numpy.record.raises import internal_error
 from tracebuf.frontends.numpy.record.values import Env
 from tracebuf.frontends.numpy.source.cells import (
-    CELLS,
     CONSUMER,
     ITEM,
     STOPPED,
     body_as_function,
+    cells_of,
     comprehension_as_function,
     odd_yield,
     parameters,
@@ -266,7 +266,7 @@ class Comprehensions(Evaluator):
         if leaves:
             cells.fields[STOPPED] = False
         try:
-            self.consume_by(node.iter, x, source, {**env, CELLS: cells}, cells, leaves)
+            self.consume_by(node.iter, x, source, {**env, cells_of(node): cells}, cells, leaves)
         finally:
             env.update((name, cells.fields[name]) for name in names)  # a handler of what is raised sees them too
 
@@ -279,7 +279,7 @@ class Comprehensions(Evaluator):
         if found is None:
             raise self.refuse(node, "a comprehension of several loops, or with `:=`, over a generator", "write a loop")
         made = self.own([])
-        self.consume_by(node.generators[0].iter, x, found[0], {**env, CELLS: made}, made)
+        self.consume_by(node.generators[0].iter, x, found[0], {**env, cells_of(node): made}, made)
         return made  # type: ignore[no-any-return]
 
     def consume_by(
@@ -296,7 +296,8 @@ class Comprehensions(Evaluator):
             return bound_value(self.r, wanted, scope.env[wanted]) if wanted in scope.env else scope.lookup(wanted)
 
         def emit(value: Any) -> None:
-            self.run_scope(Scope(source, lookup, name, {ITEM: value}, names=scope.names, emit=scope.emit))
+            given: Env = {ITEM: value}
+            self.run_scope(Scope(source, lookup, name, given, names=scope.names, emit=scope.emit, consumer=scope))
 
         with scope.inside(env), scope.holding(held):
             self.consume(node, x, emit, held if leaves else None)

@@ -67,6 +67,8 @@ class Scope:
     """What its statements hold beside names."""
     emit: Callable[[Any], None] | None = None
     """Of a generator function: what is done with what it yields."""
+    consumer: Scope | None = None
+    """Of the body of a loop over a generator: the function that the loop is in, which the generator has not called."""
     targets: list[frozenset[str]] = field(default_factory=list)
     """For each loop being traced, the names that may be read where a jump out of its body leads."""
 

@@ -124,7 +124,7 @@ def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int, coun
     such function. `counts`: how many calls there were of each, one in another. Refuses what is inlined after all where
     there are too many such calls."""
     code = code_of(scope)
-    around = [s for s in reversed(scopes) if s.closure is scope.closure and code_of(s) == code]
+    around = [s for s in callers(scopes) if s.closure is scope.closure and code_of(s) == code]
     if around and code not in known:
         counts[code] = counts.get(code, 0) + 1
         paths = differing_at_run_time(around[0].given, scope.given, counts[code] > MAX_COUNTED)
@@ -141,6 +141,16 @@ def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int, coun
             raise Regrow
         if found is not None and isinstance(why := known[found], UnsupportedError):
             raise again(why)
+
+
+def callers(scopes: Sequence[Scope]) -> Iterator[Scope]:
+    """The functions that a call is in, the innermost first: a loop's body is in the function of the loop, not in the
+    generator that gives its items."""
+    wanted: Scope | None = None
+    for scope in reversed(scopes):
+        if wanted is None or scope is wanted:
+            yield scope
+            wanted = scope.consumer
 
 
 def is_same_call(old: Env, new: Env) -> bool:
@@ -783,6 +793,10 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
     """A call of a function that is known to call itself (`note`); `run` traces its body in a scope."""
     r = i.r
     code = code_of(scope)
+    if scope.emit is not None:
+        reason = "a generator function that calls itself to a depth that only the run time knows"
+        r.growth.recursive[code] = r.refuse(reason, "return a list")
+        raise Regrow
     active = i.recursions[-1] if i.recursions else None
     if active is not None and code_of(active.scope) == code and active.scope.closure is scope.closure:
         return active.again(scope)

@@ -110,37 +110,44 @@ def own_names(node: Function) -> frozenset[str]:
     return (parameters(node) | frozenset(stored(body))) - declared(node)
 
 
-CELLS, ITEM = "<names of the loop>", "<item>"
+ITEM = "<item>"
 CONSUMER, STOPPED = "<names of the consumer>", "<it has left its loop>"
-"""Of a generator function whose consumer may leave its loop: the parameter that has the consumer's `CELLS`, and the
-attribute of these that says so."""
+"""Of a generator function whose consumer may leave its loop: the parameter that has the consumer's cells
+(`cells_of`), and the attribute of these that says so."""
+
+
+def cells_of(node: ast.For | ast.ListComp) -> str:
+    """The name of the object that holds what the body of a loop over a generator binds; each loop has its own, as the
+    body of one may be in that of another."""
+    return f"<names of the loop at {node.lineno}:{node.col_offset}>"
 
 
 def body_as_function(loop: ast.For, names: frozenset[str]) -> ast.FunctionDef | None:
     """A function of an item that does what a loop's body does for it; the names of the loop's function that are given
-    are attributes of `CELLS`. None where one is bound in a form that is not known."""
-    made = copy.deepcopy(loop)
+    are attributes of its cells. None where one is bound in a form that is not known."""
+    made, cells = copy.deepcopy(loop), cells_of(loop)
     try:
-        made.body = [_Rewriter(names, CELLS).visit(s) for s in made.body]
-        target = _Rewriter(names, CELLS).visit(made.target)
+        made.body = [_Rewriter(names, cells).visit(s) for s in made.body]
+        target = _Rewriter(names, cells).visit(made.target)
     except Untold:
         return None
     first = ast.copy_location(ast.Assign([target], ast.Name(ITEM, ast.Load())), loop.target)
     arguments = ast.arguments([], [ast.arg(ITEM)], None, [], [], None, [])
     made.body = [first, *made.body]
     body = ast.Module(made.body, [])
-    _Returning().generic_visit(body)
+    _Returning(cells).generic_visit(body)
     return ast.fix_missing_locations(ast.copy_location(ast.FunctionDef("<body>", arguments, body.body, []), loop))
 
 
 def comprehension_as_function(node: ast.ListComp) -> ast.FunctionDef | None:
-    """A function of an item that appends to the list `CELLS` what a comprehension of one `for` makes of it, if it
-    does. None for other comprehensions."""
+    """A function of an item that appends to the list that is its cells what a comprehension of one `for` makes of it,
+    if it does. None for other comprehensions."""
     if len(node.generators) > 1 or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
         return None
     made = copy.deepcopy(node)
     first = made.generators[0]
-    append = ast.Expr(ast.Call(ast.Attribute(ast.Name(CELLS, ast.Load()), "append", ast.Load()), [made.elt], []))
+    held = ast.Name(cells_of(node), ast.Load())
+    append = ast.Expr(ast.Call(ast.Attribute(held, "append", ast.Load()), [made.elt], []))
     body: list[ast.stmt] = [ast.copy_location(append, node.elt)]
     for test in reversed(first.ifs):
         body = [ast.copy_location(ast.If(test, body, []), test)]
@@ -151,10 +158,13 @@ def comprehension_as_function(node: ast.ListComp) -> ast.FunctionDef | None:
 
 class _Returning(ast.NodeTransformer):
     """Puts `return` in the place of `continue` and `break`, where these belong to the loop itself; the latter is noted
-    in `CELLS`."""
+    in the loop's cells."""
+
+    def __init__(self, cells: str) -> None:
+        self.cells = cells
 
     def visit_Break(self, node: ast.Break) -> list[ast.stmt]:
-        noted = ast.Assign([ast.Attribute(ast.Name(CELLS, ast.Load()), STOPPED, ast.Store())], ast.Constant(True))
+        noted = ast.Assign([attribute(self.cells, STOPPED, ast.Store())], ast.Constant(True))
         return [ast.copy_location(noted, node), ast.copy_location(ast.Return(None), node)]
 
     def visit_Continue(self, node: ast.Continue) -> ast.stmt:
