@@ -191,6 +191,93 @@ except StopIteration:
     return -1.0
 """,
     "next of views, with effects": "x = next(windows(a, 2))\nx *= 2\nreturn x, a",
+    "expressions over what a generator gives": """
+s = sum(x * 2 for x in squares(a) if x > 1) + max(x for x in larger(a)) + len(list(y + 1 for y in halving(a[0])))
+for z in (x - 1 for x in three(a)):
+    a = a + z
+    if a[0] > 9:
+        break
+return s, a, any(x > 20 for x in squares(a)), all(x > 0 for x in squares(a)), tuple(-x for x in larger(a, 3))
+""",
+    "expressions that see names as they are later": """
+k = 1.0
+g = (x * k for x in squares(a))
+k = a[1]
+h = (x * k for x in a)
+s = sum(g)
+for x in h:
+    k += 1
+    s += x
+for x, y in zip(map(lambda x: x * k, a), (i * s for i in range(len(a)))):
+    s, k = s + x * y, k + 1
+return s
+""",
+    "the items of an outer loop within expressions": """
+s = 0.0
+for x in squares(a):
+    s += sum(x - y for y in a) + max(x * y for y in larger(a, 0))
+return s
+""",
+    "any leaves what is left": """
+def talking(a):
+    for x in a:
+        a[0] += 1
+        yield x
+
+return any(talking(a)), all(x < 2 for x in talking(a)), a
+""",
+    "zip": """
+s = a * 0
+for x, y in zip(squares(a), a):
+    s[0] += x * y
+for y, x in zip(a[:2], larger(a, -5)):
+    s[1] += x - y
+for k, x in zip(range(9), halving(a[0])):
+    s[2] += k * x
+return s, [x + y for x, y in zip(three(a), [1, 2.0])]
+""",
+    "zip does not ask for more than it needs": """
+def talking(a, n):
+    for i in range(n):
+        a[0] += 1
+        yield i
+
+s = 0.0
+for x, y in zip(talking(a, 3), a[:1]):
+    s += x + y
+for y, x in zip(a[:2], talking(a, 9)):
+    s += x * y
+return s, a
+""",
+    "loops over generators within one another": """
+s = t = 0.0
+for x in squares(a):
+    for y in squares(a):
+        s += x * y
+        if y > 20:
+            break
+        t += 1
+    for i, j in pairs(3):
+        for y in larger(a, i):
+            s -= y * j
+    t += sum([x * y for y in squares(a)]) + sum(x - y for y in larger(a, 0))
+    if s > 900:
+        break
+return s, t
+""",
+    "a generator that calls itself": """
+def down(n):
+    if n > 0:
+        yield n
+        for z in down(n - 1):
+            yield z
+
+s = 0.0
+for x in down(3):
+    for y in down(x):
+        s += a[x] * y
+return s
+""",
     "comprehensions": "return [x * 2 for x in squares(a)], [i + j for i, j in pairs(4) if i > 0]",
 }  # fmt: skip
 REFUSED = {
@@ -199,7 +286,6 @@ REFUSED = {
     "g = in_tens(a)\nif a[0] > 1:\n    return sum(g)\nreturn 0.0": "in another branch",
     "for x in squares(a):\n    last = x\nreturn last": "`last` may not be bound",
     "s = 0.0\ndef show(): return s\nfor x in squares(a):\n    s += x\n    a[0] = show()\nreturn s": "inside reads",
-    "return any(x > 2 for x in squares(a))": "generator",
     "g = in_tens(a)\nreturn next(g), next(g)": "used twice", "return dict(enumerate(three(a)))": "generator",
     "return list(used(a))": "whose value is used", "return list(protected(a))": "in a `try` or `with`",
     """
@@ -213,6 +299,9 @@ except ValueError:
     y += 10
 return y
 """: "`y` is bound in a loop over a generator, within a `try`",
+    "k = 1.0\nfor x in (y * k for y in squares(a)):\n    k += x\nreturn k": "`k`, which a function inside reads",
+    "def down(n):\n    if n > 0:\n        yield n\n        yield from down(n - 1)\nreturn sum(down(int(a[0])))":
+        "calls itself to a depth",
     "return squares(a)": "a generator cannot be returned", "return a if squares(a) else -a": "generator",
 }  # fmt: skip
 

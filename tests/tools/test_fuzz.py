@@ -24,6 +24,7 @@ from tracebuf.testing.fuzz import (
     calls,
     driver,
     exits,
+    generators,
     kinds,
     labels,
     libraries,
@@ -68,6 +69,11 @@ def test_calls_in_turn_do_what_they_do_in_numpy(seed: int) -> None:
 @pytest.mark.slow
 def test_programs_of_labels_climb_the_ladder(seed: int) -> None:
     check(labels.generate(random.Random(f"labels {seed}")))
+
+
+@pytest.mark.parametrize("seed", slow_but(range(1), range(30)))
+def test_programs_of_generators_climb_the_ladder(seed: int) -> None:
+    check(generators.generate(random.Random(f"generators {seed}")))
 
 
 @pytest.mark.parametrize("seed", slow_but(range(1), range(20)))

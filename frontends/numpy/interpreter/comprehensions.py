@@ -33,11 +33,12 @@ from tracebuf.frontends.numpy.source.cells import (
     body_as_function,
     cells_of,
     comprehension_as_function,
+    expression_as_function,
     odd_yield,
-    parameters,
+    own_names,
     stopping,
 )
-from tracebuf.frontends.numpy.source.liveness import leaves_by, loaded, stored
+from tracebuf.frontends.numpy.source.liveness import leaves_by, loaded, loaded_inside, read_later, stored
 from tracebuf.frontends.numpy.source.source import Source, make_source
 
 
@@ -85,6 +86,8 @@ class Comprehensions(Evaluator):
     def generator(self, node: ast.GeneratorExp | ast.ListComp, env: Env) -> Any:
         """The iterator over the items of a generator expression, or of a comprehension."""
         scope, first = self.scope, talk.along(self, node, self.iterated(node.generators[0].iter, env))
+        if isinstance(first, Generator) and (expressed := self.expressed(node, first, env)) is not None:
+            return expressed
         given = isinstance(first, OneShotIterator) or cursors.is_cursor(first)
         it = first if given else self.iterable(node.generators[0].iter, first)
         home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
@@ -240,14 +243,14 @@ class Comprehensions(Evaluator):
         if node not in self.bodies:
             live = self.scope.source.live
             names = frozenset(stored([node.target, *node.body])) & (live.after[node] | live.head[node])
+            names -= of_each_item(node, self.scope.source.node)
             made = body_as_function(node, names)
             self.bodies[node] = None if made is None else (make_source(made, self.scope.source.file), names)
         found = self.bodies[node]
         if found is None:
             raise self.refuse(node, "a loop over a generator that binds names by `:=`, `import` or `del`", "use `=`")
         source, names = found
-        functions = [f for f in ast.walk(self.scope.source.node) if isinstance(f, (ast.FunctionDef, ast.Lambda))]
-        seen = {n for f in functions if f is not self.scope.source.node for n in loaded(f) - parameters(f)} & names
+        seen = self.seen_outside(node) & names
         for name in sorted(names):
             if name in seen:
                 reason = f"`{name}`, which a function inside reads, is bound in a loop over a generator"
@@ -270,6 +273,18 @@ class Comprehensions(Evaluator):
         finally:
             env.update((name, cells.fields[name]) for name in names)  # a handler of what is raised sees them too
 
+    def seen_outside(self, node: ast.For) -> set[str]:
+        """The names of the function that functions and generator expressions in it read as they are then, but for
+        expressions in the body of a loop."""
+        found = set[str]()
+        body = {n for s in node.body for n in ast.walk(s) if isinstance(n, ast.GeneratorExp)}
+        for n in ast.walk(self.scope.source.node):
+            if isinstance(n, (ast.FunctionDef, ast.Lambda)) and n is not self.scope.source.node:
+                found |= loaded(n) - own_names(n)
+            elif isinstance(n, ast.GeneratorExp) and n not in body:
+                found |= loaded_inside(n)
+        return found
+
     def comprehended_generator(self, node: ast.ListComp, x: Generator, env: Env) -> list[Any]:
         """The list that a comprehension makes of what a generator function gives."""
         if node not in self.bodies:
@@ -282,12 +297,28 @@ class Comprehensions(Evaluator):
         self.consume_by(node.generators[0].iter, x, found[0], {**env, cells_of(node): made}, made)
         return made  # type: ignore[no-any-return]
 
-    def consume_by(
-        self, node: ast.AST, x: Generator, source: Source, env: Env, held: Any, leaves: bool = False
-    ) -> None:
-        """Runs a generator function, with a function for each item that sees the names of `env`, and may leave the loop
-        over them (`leaves`)."""
-        scope, name = self.scope, self.scope.name
+    def expressed(self, node: ast.GeneratorExp | ast.ListComp, x: Generator, env: Env) -> Generator | None:
+        """What a generator expression over what a generator function gives is: the latter, its items made others. None
+        for one of several loops, with `:=`, or within a comprehension."""
+        scope, body = self.scope, expression_as_function(node) if isinstance(node, ast.GeneratorExp) else None
+        if body is None or scope.cells or scope.env is not env:
+            return None
+        if node not in self.bodies:
+            self.bodies[node] = make_source(body, scope.source.file), frozenset()
+        found = self.bodies[node]
+        assert found is not None
+        source = found[0]
+
+        def run(emit: Callable[[Any], None], consumer: Any) -> None:
+            def of_an_item(value: Any) -> None:
+                self.run_scope(self.body_scope(scope, source, value, emit))
+
+            self.consume(node, x, of_an_item, consumer)
+
+        return Generator("<genexpr>", run, self.r.frame, place=x.place)
+
+    def body_scope(self, scope: Scope, source: Source, value: Any, emit: Callable[[Any], None] | None) -> Scope:
+        """The scope of a function of an item that is a part of the function of `scope`, whose names it sees."""
 
         def lookup(wanted: str) -> Any:
             for cell in scope.cells[::-1]:
@@ -295,9 +326,34 @@ class Comprehensions(Evaluator):
                     return cell[wanted]
             return bound_value(self.r, wanted, scope.env[wanted]) if wanted in scope.env else scope.lookup(wanted)
 
+        given: Env = {ITEM: value}
+        return Scope(source, lookup, scope.name, given, names=scope.names, emit=emit, consumer=scope)
+
+    def consume_by(
+        self, node: ast.AST, x: Generator, source: Source, env: Env, held: Any, leaves: bool = False
+    ) -> None:
+        """Runs a generator function, with a function for each item that sees the names of `env`, and may leave the loop
+        over them (`leaves`)."""
+        scope = self.scope
+
         def emit(value: Any) -> None:
-            given: Env = {ITEM: value}
-            self.run_scope(Scope(source, lookup, name, given, names=scope.names, emit=scope.emit, consumer=scope))
+            self.run_scope(self.body_scope(scope, source, value, scope.emit))
 
         with scope.inside(env), scope.holding(held):
             self.consume(node, x, emit, held if leaves else None)
+
+
+AT_ONCE = ("sum", "min", "max", "any", "all", "list", "tuple", "set", "frozenset", "dict", "sorted")
+"""The builtins that take all items of a generator expression, of which nothing is left then."""
+
+
+def of_each_item(node: ast.For, function: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The names of a loop's target that stand nowhere in the function but there and in its body, and that nothing
+    reads that may be kept: each item binds them anew."""
+    body = [n for s in node.body for n in ast.walk(s)]
+    inside = {id(n) for n in (*body, *ast.walk(node.target))}
+    names = set(stored([node.target]))
+    names -= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and id(n) not in inside}
+    calls = [n for n in body if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id in AT_ONCE]
+    gone = {id(x) for n in calls for x in n.args}
+    return names.difference(*(read_later(n) for n in body if id(n) not in gone))

@@ -161,6 +161,10 @@ MOST_LISTED = 64
 """The most elements of an array of two axes whose `tolist` has lists of a known length."""
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
+OF_GENERATORS: dict[int, Callable[..., Any]] = {
+    id(enumerate): prelude.enumerated, id(any): prelude.any_given, id(all): prelude.all_given,
+}  # fmt: skip
+"""By id of a builtin: the function of `prelude` that does the same with what a generator function gives."""
 GENERIC = ("builtins", "collections", "collections.abc", "numpy", "typing")
 """Modules of classes that have items for checkers of types, as `list[int]` is."""
 LONG = (ArrayRef, Range, range, OneShotIterator, FlatIterator, Text)
@@ -1273,8 +1277,12 @@ class Expressions(Comprehensions):
             args = [self.listed(node, args[0]), *args[1:]]
             if function is list and len(args) == 1 and not kwargs:
                 return args[0]
-        if function is enumerate and args and isinstance(args[0], Generator):
-            return self.call_function(prelude.enumerated, args, kwargs)
+        if args and isinstance(args[0], Generator) and (by := OF_GENERATORS.get(id(function))) is not None:
+            return self.call_function(by, args, kwargs)
+        if function is zip and len(args) == 2 and not kwargs:
+            for by, items, other in ((prelude.zipped_with, *args), (prelude.zipped_to, *args[::-1])):
+                if isinstance(items, Generator) and isinstance(other, (ArrayRef, list, tuple, range, Range)):
+                    return self.call_function(by, args, {})
         found = array_likes.call(self, node, function, args, kwargs)
         if found is not NotImplemented:
             return found

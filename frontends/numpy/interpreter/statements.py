@@ -810,10 +810,11 @@ class Statements(Expressions, Protected):
             assert place is not None
             self.at(node)
             talk.advance(self, node)
-            if watched is not None and watched.more is None:
-                value = watched.get(place)
-            else:
-                value = item(it, place) if isinstance(it, Items) else as_int_value(place)
+            with self.scope.inside(inner):  # a generator expression, or a lambda of `map`, sees names as they are now
+                if watched is not None and watched.more is None:
+                    value = watched.get(place)
+                else:
+                    value = item(it, place) if isinstance(it, Items) else as_int_value(place)
             self.assign(node.target, value, inner)
             self.branch(node.body)(inner)
             if watched is not None:

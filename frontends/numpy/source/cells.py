@@ -15,7 +15,7 @@ import ast
 import builtins
 import copy
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tracebuf.frontends.numpy.source.liveness import GLOBALS, own_nodes, stored
 
@@ -142,13 +142,23 @@ def body_as_function(loop: ast.For, names: frozenset[str]) -> ast.FunctionDef | 
 def comprehension_as_function(node: ast.ListComp) -> ast.FunctionDef | None:
     """A function of an item that appends to the list that is its cells what a comprehension of one `for` makes of it,
     if it does. None for other comprehensions."""
+    held = ast.Name(cells_of(node), ast.Load())
+    return _of_an_item(node, lambda made: ast.Call(ast.Attribute(held, "append", ast.Load()), [made], []))
+
+
+def expression_as_function(node: ast.GeneratorExp) -> ast.FunctionDef | None:
+    """A function of an item that yields what a generator expression of one `for` makes of it, if it does. None for
+    others."""
+    return _of_an_item(node, ast.Yield)
+
+
+def _of_an_item(node: ast.ListComp | ast.GeneratorExp, end: Callable[[ast.expr], ast.expr]) -> ast.FunctionDef | None:
+    """A function of an item that does, if it passes the tests, what `end` writes for what is made of it."""
     if len(node.generators) > 1 or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
         return None
     made = copy.deepcopy(node)
     first = made.generators[0]
-    held = ast.Name(cells_of(node), ast.Load())
-    append = ast.Expr(ast.Call(ast.Attribute(held, "append", ast.Load()), [made.elt], []))
-    body: list[ast.stmt] = [ast.copy_location(append, node.elt)]
+    body: list[ast.stmt] = [ast.copy_location(ast.Expr(end(made.elt)), node.elt)]
     for test in reversed(first.ifs):
         body = [ast.copy_location(ast.If(test, body, []), test)]
     arguments = ast.arguments([], [ast.arg(ITEM)], None, [], [], None, [])

@@ -10,6 +10,7 @@ Kinds of programs, and what is compared:
 - `talk`: calls that print, warn and make texts of numbers, with texts and slices as arguments (`fuzz/talk.py`); the
   same, and what is said
 - `lists`: lists whose length only the run time knows (`fuzz/lists.py`); the ladder
+- `generators`: generator functions, loops over them within one another (`fuzz/generators.py`); the ladder
 - `labels`: arrays of text beside vectors (`fuzz/labels.py`); the ladder
 - `libraries`: SciPy's functions between NumPy's (`fuzz/libraries.py`); the ladder
 - `untyped`: any function of any expression, whatever dtypes and shapes meet there (`fuzz/untyped.py`); the ladder

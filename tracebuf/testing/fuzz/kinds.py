@@ -10,7 +10,19 @@ import random
 from collections.abc import Callable, Mapping
 
 from tracebuf.testing import programs
-from tracebuf.testing.fuzz import calls, exits, labels, libraries, lists, objects, peaks, talk, threads, untyped
+from tracebuf.testing.fuzz import (
+    calls,
+    exits,
+    generators,
+    labels,
+    libraries,
+    lists,
+    objects,
+    peaks,
+    talk,
+    threads,
+    untyped,
+)
 from tracebuf.testing.programs import Program
 
 __all__ = ["KINDS", "WEIGHTS", "generate", "parsed"]
@@ -23,6 +35,7 @@ KINDS: dict[str, Callable[[random.Random], Program]] = {
     "exits": exits.generate,
     "peaks": peaks.generate,
     "lists": lists.generate,
+    "generators": generators.generate,
     "labels": labels.generate,
     "libraries": libraries.generate,
     "talk": talk.generate,
@@ -30,7 +43,7 @@ KINDS: dict[str, Callable[[random.Random], Program]] = {
 }
 WEIGHTS: dict[str, float] = {
     "arrays": 10, "objects": 10, "calls": 2, "threads": 1, "exits": 0.1, "peaks": 0.5, "lists": 2,
-    "labels": 1, "libraries": 2, "talk": 2, "untyped": 4,
+    "generators": 1, "labels": 1, "libraries": 2, "talk": 2, "untyped": 4,
 }  # fmt: skip
 """How often each kind is drawn; a program of `exits` takes a process of its own, so a second or more."""
 

@@ -135,6 +135,26 @@ def all_of(items: Any) -> bool:
     return True
 
 
+def any_given(items: Any) -> bool:
+    """any of what a generator function gives."""
+    found = False
+    for x in items:
+        if x:
+            found = True
+            break
+    return found
+
+
+def all_given(items: Any) -> bool:
+    """all of what a generator function gives."""
+    found = True
+    for x in items:
+        if not x:
+            found = False
+            break
+    return found
+
+
 def extreme_of(items: Any, beyond: Any, name: str, default: Any) -> Any:
     """min(items) or max(items): the first that no later one is beyond; `default` holds what there is without items."""
     best: Any
@@ -746,6 +766,27 @@ def enumerated(iterable: Any, start: Any = 0) -> Any:
     for x in iterable:
         yield n, x
         n += 1
+
+
+def zipped_with(items: Any, other: Any) -> Any:
+    """zip of what a generator function gives and what has a length."""
+    k, n = 0, len(other)
+    for x in items:
+        if k >= n:
+            break
+        yield x, other[k]
+        k += 1
+
+
+def zipped_to(other: Any, items: Any) -> Any:
+    """zip of what has a length and what a generator function gives, which is not asked for more."""
+    k, n = 0, len(other)
+    if n > 0:
+        for x in items:
+            yield other[k], x
+            k += 1
+            if k >= n:
+                break
 
 
 def along_bar(bar: Any, over: Any) -> Any:
