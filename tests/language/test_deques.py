@@ -128,6 +128,9 @@ def test_deques() -> None:
 REFUSED = {
     "a deque is returned": "return q",
     "an operator on a deque": "return len(q + q)",
+    "a deque changes in a loop over it": "for v in q:\n    if v > 1:\n        q.append(0.0)\n        break\nreturn 1",
+    "changes in a loop": "for v in q:\n    q.rotate(1)\nreturn 1",
+    "a deque changes in a loop": "for v in q:\n    q.append(q.popleft())\nreturn 1",
     "of a deque with a maxlen": "p = deque(maxlen=3)\nfor v in x:\n    p.appendleft(v)\nreturn p[0]",
 }
 

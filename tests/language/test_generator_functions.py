@@ -265,6 +265,16 @@ for x in squares(a):
         break
 return s, t
 """,
+    "a list that grows in loops over generators": """
+t, u, seen = 0.0, 1.0, []
+for k in range(int(a[1])):
+    for x in (y * 2 for y in squares(a)):
+        for z, _ in pairs(len(a)):
+            u = z
+            seen.append(t * 0.5)
+        t += u
+return t, u, len(seen)
+""",
     "a generator that calls itself": """
 def down(n):
     if n > 0:

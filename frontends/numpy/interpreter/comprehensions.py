@@ -92,7 +92,8 @@ class Comprehensions(Evaluator):
         it = first if given else self.iterable(node.generators[0].iter, first)
         home = env if scope.cells or scope.env is not env else None  # a comprehension's names end with it
         place = self.at(node)
-        if place in self.r.growth.stepped and isinstance(node, ast.GeneratorExp):
+        one = isinstance(node, ast.GeneratorExp) and len(node.generators) == 1
+        if one and place in self.r.growth.stepped:
             over = it.take(self.r) if isinstance(it, OneShotIterator) and it.source is None else it
             over = iterators.table(self, over) if type(over) is list else over
             if isinstance(over, (Range, Items)):
@@ -131,9 +132,9 @@ class Comprehensions(Evaluator):
         it = self.iterable(node, first)
         if isinstance(it, (list, Iterator)) or self.short(it):
             return self.comprehension(node, scope, env, it)
-        return Items(
-            length(self.r, it), lambda place: next(self.comprehension(node, scope, env, [item(it, place)])), held_by(it)
-        )
+        acts = any(isinstance(n, ast.Call) for n in ast.walk(node.elt)) or (isinstance(it, Items) and it.acts)
+        get = lambda place: next(self.comprehension(node, scope, env, [item(it, place)]))  # noqa: E731
+        return Items(length(self.r, it), get, held_by(it), acts=acts)
 
     def short(self, it: Iterable) -> bool:
         """Whether there are so few items, at any sizes, that the iteration is unrolled."""
@@ -270,8 +271,8 @@ class Comprehensions(Evaluator):
             cells.fields[STOPPED] = False
         try:
             self.consume_by(node.iter, x, source, {**env, cells_of(node): cells}, cells, leaves)
-        finally:
-            env.update((name, cells.fields[name]) for name in names)  # a handler of what is raised sees them too
+        finally:  # a handler of what is raised sees them too; what is traced again has none
+            env.update((name, cells.fields[name]) for name in names if name in cells.fields)
 
     def seen_outside(self, node: ast.For) -> set[str]:
         """The names of the function that functions and generator expressions in it read as they are then, but for
@@ -311,20 +312,25 @@ class Comprehensions(Evaluator):
 
         def run(emit: Callable[[Any], None], consumer: Any) -> None:
             def of_an_item(value: Any) -> None:
-                self.run_scope(self.body_scope(scope, source, value, emit))
+                self.run_scope(self.body_scope(scope, source, value, emit, free=True))
 
             self.consume(node, x, of_an_item, consumer)
 
         return Generator("<genexpr>", run, self.r.frame, place=x.place)
 
-    def body_scope(self, scope: Scope, source: Source, value: Any, emit: Callable[[Any], None] | None) -> Scope:
-        """The scope of a function of an item that is a part of the function of `scope`, whose names it sees."""
+    def body_scope(
+        self, scope: Scope, source: Source, value: Any, emit: Callable[[Any], None] | None, free: bool = False
+    ) -> Scope:
+        """The scope of a function of an item that is a part of the function of `scope`, whose names it sees (`free`: as
+        those of a function around)."""
 
         def lookup(wanted: str) -> Any:
             for cell in scope.cells[::-1]:
                 if wanted in cell:
                     return cell[wanted]
-            return bound_value(self.r, wanted, scope.env[wanted]) if wanted in scope.env else scope.lookup(wanted)
+            if wanted not in scope.env:
+                return scope.lookup(wanted)
+            return bound_value(self.r, wanted, scope.env[wanted], free)
 
         given: Env = {ITEM: value}
         return Scope(source, lookup, scope.name, given, names=scope.names, emit=emit, consumer=scope)

@@ -1144,7 +1144,7 @@ class Expressions(Comprehensions):
                     return cell[wanted]
             if wanted not in outer.env:
                 return outer.lookup(wanted)
-            return bound_value(self.r, wanted, outer.env[wanted])
+            return bound_value(self.r, wanted, outer.env[wanted], free=True)
 
         return NestedFunction(source, name, lookup, defaults, outer.names)
 

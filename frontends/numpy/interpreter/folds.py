@@ -32,7 +32,7 @@ from tracebuf.frontends.numpy.paths.iteration import OneShotIterator, Range, pul
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Generator, NestedFunction, text_shape
 from tracebuf.frontends.numpy.record.cond import Cond, ends
-from tracebuf.frontends.numpy.record.heap import DictView
+from tracebuf.frontends.numpy.record.heap import DictView, Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask, call_as
 from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar, is_traced
 from tracebuf.frontends.numpy.source.liveness import stored
@@ -209,7 +209,8 @@ def fold(
         generator, scope, first, home = it.source
         it.claim(i.r)
         it.exhaust()
-        it.gone = function in STOPPING
+        it.gone = function in STOPPING or bool(i.trying)
+        it.place = None if cursors.may_be_caught(i) else it.place
         with i.within(i.at_home(generator, scope, home)):
             made = i.make_nested(written(function, generator), name, scope.env)
         return looped(i, name, NestedFunction(made.source, name, beside(made.lookup), {}), [first, *further])
@@ -293,9 +294,12 @@ def following(i: Evaluator, node: ast.AST, it: Any, default: Any = dicts.MISSING
         return i.call_function(prelude.first_given, [it, (default,) if given else ()], {})
     if is_cursor(it):
         return next_of_cursor(i, it, [default] if given else [])
+    if isinstance(it, Record) and hasattr(it.kind, "__next__"):
+        return i.call_function(prelude.next_asked, [it, (default,) if given else ()], {})
     if not isinstance(it, OneShotIterator):
         raise Raises(TypeError(f"'{refusals.name_of(it)}' object is not an iterator"))
-    if it.source is not None and given and is_folded(i, it):
+    one = it.source is not None and len(it.source[0].generators) == 1  # of several loops more may be left of the inner
+    if one and given and is_folded(i, it):
         return fold(i, prelude.next_of, it, [default])
     try:
         for x in it.pull(i.r):
@@ -316,6 +320,7 @@ def next_of_cursor(i: Evaluator, x: Any, default: list[Any]) -> Any:
         step, cells, _ = x.kind.steps
         return i.call_nested(step, [cells, tuple(default)], {})
     if x.kind.generator is not None:
+        cursors.check_uncaught(i, x)
         return fold(i, prelude.next_taken, cursors.generated(i, x), [tuple(default)])
     return looped(i, "next", nested(i, prelude.next_taken), [x, tuple(default)])
 

@@ -777,7 +777,10 @@ class Statements(Expressions, Protected):
             elif not (isinstance(it, Range) and over_numbers(self, node, it, env)):
                 self.over(node, it, env)
         if isinstance(x, OneShotIterator) and not leaves_by(node.body, ast.Break, ast.Return):
-            x.exhaust()
+            if self.trying:  # an exception may have left the loop
+                x.gone = True
+            else:
+                x.exhaust()
 
     def over_cursor(self, node: ast.For, x: Record, env: Env) -> None:
         """A `for` over an iterator from which items are taken elsewhere too: as long as it has one."""
@@ -832,6 +835,9 @@ class Statements(Expressions, Protected):
             self.at(node)  # perhaps for what the loop holds of the list
             self.r.growth.found_changing.add(self.r.loc)
             raise Regrow from None
+        if watched is not None:
+            self.at(node)
+            cursors.check_deques(self, [x for x in self.r.changed_lists[before:] for of in watched.lists if x is of])
 
     def stmt_While(self, node: ast.While, env: Env) -> None:
         def test(inner: Env) -> bool | PyBool:

@@ -81,12 +81,14 @@ class Range:
 
 @frozen(eq=False)
 class Items:
-    """`count` items, each made from its index; `held`: the values that they are made of."""
+    """`count` items, each made from its index; `held`: the values that they are made of; `acts`: whether making one may
+    do more than that."""
 
     count: Dim
     get: Callable[[Dim], Any]
     held: Sequence[Any] = ()
     watched: Watched | None = None
+    acts: bool = False
 
 
 @frozen(eq=False)
@@ -239,6 +241,7 @@ class OneShotIterator:
         while True:
             self.claim(r)
             if not (one := tuple(islice(self.left or (), 1))):
+                self.gone = self.kind == "zip"
                 return
             yield one[0]
 
@@ -259,8 +262,8 @@ class OneShotIterator:
             r.growth.found_stepped.add(self.place)
 
     def exhaust(self) -> None:
-        """Notes that it has given all its items."""
-        self.gone, self.left = False, iter(())
+        """Notes that it has given all its items; a `zip` takes more of its first iterator when it is asked again."""
+        self.gone, self.left = self.kind == "zip", iter(())
 
 
 def in_order(r: Recorder, x: set[Any] | frozenset[Any]) -> bool:
@@ -393,6 +396,11 @@ def zipped(r: Recorder, its: Sequence[Iterable], strict: bool = False) -> Iterab
             if r.ask_nonneg(sub(n, least)) is not True:
                 r.static_int(n, "the length of an item of zip")
         return beside_lists(r, plain)
+    for k, it in enumerate(plain):
+        acts = isinstance(it, Items) and it.acts
+        if acts and not all(r.ask_nonneg(sub(n, counts[k])) for n in counts[k + 1 :] if not is_endless(n)):
+            reason = "zip of items that calls make, whose second iterable ends first: it makes one more than it gives"
+            raise r.refuse(reason, "make a list of them before: list(...)")
     ends = [n for n in counts if not is_endless(n)] or counts
     each_of = [it for it in plain if not isinstance(it, list)]
     return together(r, r.facts.simplify(dim_min(*ends)), lambda get, i: tuple(get(it, i) for it in each_of), each_of)
@@ -410,8 +418,9 @@ def together(
     watched = [w for it in its if isinstance(it, Items) and (w := it.watched) is not None and w.more is not None]
     held = [x for it in its for x in held_by(it)]
     lists = tuple(x for w in watched for x in w.lists)
+    acts = any(isinstance(it, Items) and it.acts for it in its)
     if not watched:
-        return Items(n, lambda i: of(item, i), held)
+        return Items(n, lambda i: of(item, i), held, acts=acts)
 
     def now(it: Range | Items, i: Dim) -> Any:
         return it.watched.get(i) if isinstance(it, Items) and it.watched in watched else item(it, i)

@@ -523,12 +523,16 @@ def anchored(r: Recorder, values: Iterable[Any]) -> set[Storage]:
     return found
 
 
-def bound_value(r: Recorder, name: str, x: Any) -> Any:
-    """The value of a name where it is read: UnboundLocalError on the paths that did not bind it."""
+def bound_value(r: Recorder, name: str, x: Any, free: bool = False) -> Any:
+    """The value of a name where it is read: UnboundLocalError on the paths that did not bind it, or, in a function
+    inside (`free`), NameError."""
     if not isinstance(x, Maybe):
         return x
+    kind = NameError if free else UnboundLocalError
     text = f"cannot access local variable '{name}' where it is not associated with a value"
+    if free:
+        text = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
     if x.bound is False:
-        r.fail(UnboundLocalError, text)
-    r.check(x.bound.value, UnboundLocalError, text)
+        r.fail(kind, text)
+    r.check(x.bound.value, kind, text)
     return x.value

@@ -119,7 +119,7 @@ CONSUMER, STOPPED = "<names of the consumer>", "<it has left its loop>"
 def cells_of(node: ast.For | ast.ListComp) -> str:
     """The name of the object that holds what the body of a loop over a generator binds; each loop has its own, as the
     body of one may be in that of another."""
-    return f"<names of the loop at {node.lineno}:{node.col_offset}>"
+    return f"<names of the loop {id(node)}>"
 
 
 def body_as_function(loop: ast.For, names: frozenset[str]) -> ast.FunctionDef | None:

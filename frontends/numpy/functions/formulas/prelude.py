@@ -281,6 +281,17 @@ def first_given(it: Any, default: Any) -> Any:
     return found
 
 
+def next_asked(it: Any, default: Any) -> Any:
+    """next(it, *default) of an object of the user's."""
+    if not default:
+        return it.__next__()
+    try:
+        found = it.__next__()
+    except StopIteration:
+        found = default[0]
+    return found
+
+
 def reduce_of(items: Any, total: Any, f: Any) -> Any:
     """functools.reduce(f, items, total)."""
     for x in items:

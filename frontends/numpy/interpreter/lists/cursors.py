@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import ast
 import types
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -61,9 +63,16 @@ def begin(i: Evaluator, name: str, over: Any, generator: Any = None, of: Any = N
 
 def begin_changing(i: Evaluator, watched: Watched) -> Record:
     """An iterator over lists that get more items or less, or other ones, while it is taken from."""
+    check_deques(i, watched.lists)
     made = begin(i, "iterator", Items(ENDLESS, watched.get))
     made.kind.watched = watched  # type: ignore[attr-defined]
     return made
+
+
+def check_deques(i: Evaluator, changed: Sequence[Record]) -> None:
+    """Refuses deques that a loop goes over and changes: RuntimeError in Python, unless the loop is left then."""
+    if any(x.kind.python is deque for x in changed):  # type: ignore[attr-defined]
+        raise i.r.refuse("a deque changes in a loop over it", "loop over a copy: for x in list(items)")
 
 
 def begin_steps(i: Evaluator, scope: Scope) -> Record | None:
@@ -149,8 +158,11 @@ def generated(i: Evaluator, x: Record) -> OneShotIterator:
 def rest(i: Evaluator, node: ast.AST, x: Record) -> Any:
     """All items that are left, for what takes them all."""
     if x.kind.steps is not None:  # type: ignore[attr-defined]
+        if any(x is one for one in i.ending):
+            raise refused(i, node, "a use, in a loop over it, of")
         return x.kind.steps[2]()  # type: ignore[attr-defined]
     if x.kind.generator is not None:  # type: ignore[attr-defined]
+        check_uncaught(i, x)
         return generated(i, x)
     over: Any = x.kind.over  # type: ignore[attr-defined]
     k, n = taken(i, x), length(i.r, over)
@@ -162,6 +174,19 @@ def rest(i: Evaluator, node: ast.AST, x: Record) -> Any:
     i.r.facts.assume_nonneg(count)
     found = Items(count, lambda j: item(over, add(k, j)), held_by(over))
     return OneShotIterator("iterator", lambda _: found, i.r.frame)
+
+
+def may_be_caught(i: Evaluator) -> bool:
+    """Whether what an item raises may be caught, and the iterator asked again."""
+    if any(kind is not StopIteration for c in i.r.catching for kind in c.kinds):
+        return True
+    return any(t.finalbody for t in i.trying)
+
+
+def check_uncaught(i: Evaluator, x: Record) -> None:
+    """Refuses a generator expression where what an item raises may be caught: it has no more items then."""
+    if may_be_caught(i):
+        raise refused(i, x.kind.generator[0], "an item, in a `try`, of")  # type: ignore[attr-defined]
 
 
 def refused(i: Evaluator, node: ast.AST, what: str) -> UnsupportedError:
