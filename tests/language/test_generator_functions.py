@@ -269,8 +269,8 @@ return s, t
 t, u, seen = 0.0, 1.0, []
 for k in range(int(a[1])):
     for x in (y * 2 for y in squares(a)):
-        for z, _ in pairs(len(a)):
-            u = z
+        for z in windows(a, 2):
+            u = z[0]
             seen.append(t * 0.5)
         t += u
 return t, u, len(seen)
