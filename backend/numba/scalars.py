@@ -221,8 +221,8 @@ def conversion(op: arith.CastOp, element: ScalarType, args: Sequence[Expr]) -> E
         return narrowed(call("unsigned", x), element)
     if isinstance(op, casts.UIToFP | casts.ExtUI):
         x = as_unsigned(x, source)
-    if isinstance(op, casts.TruncI):
-        x = hard(x, source)
+    if isinstance(op, casts.TruncI):  # of what may be Python's int (see `narrowed`), which NumPy does not cut
+        x = x if x.text.startswith(dtype_name(source)) else call(dtype_name(source), x)
     return call(dtype_name(element), x)
 
 

@@ -164,3 +164,17 @@ def test_numbers_that_are_halves() -> None:
     for x, y in zip(plain, compiled):
         np.testing.assert_array_equal(x, y)
         assert type(x) is type(y)
+
+
+def narrow(a: np.ndarray) -> Any:
+    return np.uint8(a[0]), np.uint16(a[0]), np.int8(a[1]), np.int16(a[1]), np.uint32(a[0])
+
+
+@pytest.mark.slow
+def test_floats_that_do_not_fit_a_narrow_integer() -> None:
+    """What a compiled helper gives is Python's int, which NumPy does not cut to 8 bits: OverflowError."""
+    a = np.array([-1.2, 300.0])
+    with np.errstate(all="ignore"):
+        want, got = narrow(a), tracebuf.bufferize(narrow, backend="numba")(a)
+    assert want == got
+    assert [type(x) for x in want] == [type(x) for x in got]

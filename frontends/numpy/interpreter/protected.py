@@ -84,9 +84,11 @@ class Protected(Evaluator):
     ) -> None:  # fmt: skip
         """Traces a body and what follows it in any case: after exceptions of the classes in `every` too."""
         block, error, live = self.r.frame.block, list[Error](), self.scope.source.live
-        before = stops(block)
+        before, read = stops(block), live.after[node]
+        if isinstance(node, ast.Try) and not calls_something(node.finalbody):
+            read &= {name for s in node.finalbody for name in loaded(s)}  # what was raised leaves the function then
         try:
-            with self.r.catch(every, live.after[node]):
+            with self.r.catch(every, read):
                 sites = land(self.r, env, lambda e: error.append(run(e)), live.after[node] | TRACERS)
         except DeadEnd:
             raise self.unforeseen(node) from None
@@ -571,11 +573,15 @@ Group = tuple[ast.ExceptHandler | None, list[Site]]
 """A handler, and what it catches; None: what no handler catches."""
 
 
+def calls_something(body: Sequence[ast.stmt]) -> bool:
+    """Whether statements call."""
+    return any(isinstance(n, ast.Call) for statement in body for n in ast.walk(statement))
+
+
 def has_effects(body: Sequence[ast.stmt]) -> bool:
     """Whether statements may have effects that must not be skipped: prints, say, or stores to what others see."""
-    every = [n for statement in body for n in ast.walk(statement)]
-    places = (n for n in every if isinstance(n, (ast.Subscript, ast.Attribute)))
-    return any(isinstance(n, ast.Call) for n in every) or any(not isinstance(n.ctx, ast.Load) for n in places)
+    places = (n for s in body for n in ast.walk(s) if isinstance(n, (ast.Subscript, ast.Attribute)))
+    return calls_something(body) or any(not isinstance(n.ctx, ast.Load) for n in places)
 
 
 def asks_which(handler: ast.ExceptHandler) -> bool:

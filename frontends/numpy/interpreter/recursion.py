@@ -94,8 +94,9 @@ MAX_SAME = 3
 MAX_COUNTED = 48
 """How many calls are inlined, one in another, of a function that numbers known while tracing tell apart (a depth that
 is counted), beside what only the run time knows."""
-MAX_INLINED = 1000
-"""How many calls are inlined of functions that call themselves and cannot be functions of the program."""
+MAX_INLINED = 200
+"""How many calls are inlined of functions that call themselves and cannot be functions of the program; more would take
+minutes to compile."""
 
 Code = tuple[str, int, int]
 
