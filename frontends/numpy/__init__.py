@@ -74,6 +74,9 @@ Where is ...?
     a | b, s.pop() of sets  interpreter/lists/sets; tests/language/test_sets_by_run_time_items.py
     next(g) of a generator  its function in steps to the next `yield`: source/steps, interpreter/iterators; others:
                             interpreter/lists/cursors; tests/language/test_generators_in_steps.py
+    for x in gen(): ...     its body as a function: interpreter/comprehensions (`over_generator`), source/cells;
+                            tests/language/test_generator_functions.py; asked while a loop goes over it, or after an
+                            exception: tests/language/test_iterators_in_turn.py
     int(n / 2) as a size    numbers/ratios; tests/language/test_math.py
     a[b], b without axes    functions/indices/subscripts (`read`); tests/language/test_scalar_array_indices.py
     texts that loops make   interpreter/texts; what is asked of them: interpreter/text_questions

@@ -9,6 +9,21 @@ import pytest
 from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in
 
+LEFT_BY_A_RAISE = """
+def f(a, n):
+    g = {}
+    t = 0.0
+    try:
+        for z in g:
+            t += 1
+            if a[0] > t:
+                raise ValueError
+    except ValueError:
+        for z in g:
+            t += 10
+    return t
+"""
+"""Of an iterator: whether it has its place where an exception has left a loop over it."""
 PROGRAMS = {
     "a generator expression sees what the loop over it binds": """
 def f(a, n):
@@ -65,62 +80,6 @@ def f(a, n):
         return list(g)
     return t
 """,
-    "left by a raise, iter(range(n))": """
-def f(a, n):
-    g = iter(range(n))
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > 1:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
-    "left by a raise, reversed(a)": """
-def f(a, n):
-    g = reversed(a)
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > 1:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
-    "left by a raise, enumerate(a)": """
-def f(a, n):
-    g = enumerate(a)
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > 1:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
-    "left by a raise, zip(a, a)": """
-def f(a, n):
-    g = zip(a, a)
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > 1:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
     "left by an index": """
 def f(a, n):
     g = iter(a)
@@ -132,20 +91,6 @@ def f(a, n):
         t += 100
     for z in g:
         t += z
-    return t
-""",
-    "left by a raise, of known items, iter((1.,a[0],3.))": """
-def f(a, n):
-    g = iter((1.,a[0],3.))
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > t:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
     return t
 """,
     "a sum that raises": """
@@ -242,6 +187,11 @@ def f(a, n):
     g = (z * y for y in a for z in range(n))
     return next(g, 0), next(g, 0)
 """,
+    "left by a raise: iter(range(n))": LEFT_BY_A_RAISE.format("iter(range(n))"),
+    "left by a raise: reversed(a)": LEFT_BY_A_RAISE.format("reversed(a)"),
+    "left by a raise: enumerate(a)": LEFT_BY_A_RAISE.format("enumerate(a)"),
+    "left by a raise: zip(a, a)": LEFT_BY_A_RAISE.format("zip(a, a)"),
+    "left by a raise: iter((1.,a[0],3.))": LEFT_BY_A_RAISE.format("iter((1.,a[0],3.))"),
 }
 """Functions `f(a, n)`, by what they show."""
 REFUSED = {
@@ -309,90 +259,6 @@ def f(a, n):
     for z in wrap(g):
         for y in wrap(g):
             t = t * 2 + z + y
-    return t
-""",
-    "left by a raise, map(lambda z: z*2, a)": """
-def f(a, n):
-    g = map(lambda z: z*2, a)
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > 1:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
-    "left by a raise, (z for z in a)": """
-def f(a, n):
-    g = (z for z in a)
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > 1:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
-    "left by a raise, of known items, iter([1.,2.,3.])": """
-def f(a, n):
-    g = iter([1.,2.,3.])
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > t:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
-    "left by a raise, of known items, (z for z in (1.,2.,5.))": """
-def f(a, n):
-    g = (z for z in (1.,2.,5.))
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > t:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
-    "left by a raise, of known items, map(lambda z: z*2, [1.,2.,3.])": """
-def f(a, n):
-    g = map(lambda z: z*2, [1.,2.,3.])
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > t:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
-    return t
-""",
-    "left by a raise, of known items, zip([1.,2.],[3.,4.])": """
-def f(a, n):
-    g = zip([1.,2.],[3.,4.])
-    t = 0.0
-    try:
-        for z in g:
-            t += 1
-            if a[0] > t:
-                raise ValueError
-    except ValueError:
-        for z in g:
-            t += 10
     return t
 """,
     "an expression that raises": """
@@ -483,6 +349,12 @@ def f(a, n):
         t = t + sum([x for x in g])
     return t
 """,
+    "left by a raise: map(lambda z: z*2, a)": LEFT_BY_A_RAISE.format("map(lambda z: z*2, a)"),
+    "left by a raise: (z for z in a)": LEFT_BY_A_RAISE.format("(z for z in a)"),
+    "left by a raise: iter([1.,2.,3.])": LEFT_BY_A_RAISE.format("iter([1.,2.,3.])"),
+    "left by a raise: (z for z in (1.,2.,5.))": LEFT_BY_A_RAISE.format("(z for z in (1.,2.,5.))"),
+    "left by a raise: map(lambda z: z*2, [1.,2.,3.])": LEFT_BY_A_RAISE.format("map(lambda z: z*2, [1.,2.,3.])"),
+    "left by a raise: zip([1.,2.],[3.,4.])": LEFT_BY_A_RAISE.format("zip([1.,2.],[3.,4.])"),
 }
 """Those of which it is not known how many items are left."""
 

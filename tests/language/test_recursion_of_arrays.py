@@ -749,3 +749,27 @@ def test_refused(function: Callable[..., Any], reason: str) -> None:
     climb(function, (np.ones(3), 3))  # inlined
     with pytest.raises(tracebuf.UnsupportedError, match=reason):
         tracebuf.bufferize(function)(np.ones(3), 90)
+
+
+def halves(y: np.ndarray, d: int) -> np.ndarray:
+    if len(y) <= 1 or d > 3:
+        return y[::-1]
+    y[0] += d
+    return np.concatenate((halves(y[y < y[0]], d + 1), halves(y[1:][y[1:] >= y[0]], d + 1) * 2))
+
+
+@pytest.mark.slow
+def test_recursion_that_is_inlined_too_often_is_refused() -> None:
+    """It gives a view or a fresh array, so each call is inlined, up to 31 at once: it took minutes to compile."""
+
+    def often(v: np.ndarray) -> np.ndarray:
+        for _ in range(int(v[0])):
+            v = v + halves(v, 0).sum()
+        for _ in range(int(v[1])):
+            v = v - halves(v, 0).sum() - halves(v, 1).sum() * halves(v[1:], 0).sum()
+        for _ in range(int(v[2])):
+            v = v + halves(v, 0).sum() - halves(v, 1).sum() * halves(v[1:], 0).sum()
+        return v * halves(v, 0).sum()
+
+    with pytest.raises(tracebuf.UnsupportedError, match="gives one array for two"):
+        tracebuf.bufferize(often)(np.array([1.0, 2.0, 0.0, 5.0]))

@@ -162,7 +162,7 @@ MOST_LISTED = 64
 TAKES_ALL = (list, tuple, sum, sorted, max, min)
 """Functions that take all items of a generator before they do anything else."""
 OF_GENERATORS: dict[int, Callable[..., Any]] = {
-    id(enumerate): prelude.enumerated, id(any): prelude.any_given, id(all): prelude.all_given,
+    id(enumerate): prelude.enumerated, id(any): prelude.any_of, id(all): prelude.all_of,
 }  # fmt: skip
 """By id of a builtin: the function of `prelude` that does the same with what a generator function gives."""
 GENERIC = ("builtins", "collections", "collections.abc", "numpy", "typing")

@@ -25,8 +25,7 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import constant_index
-from tracebuf.ops.scalars import arith
-from tracebuf.optimize.buffers.writer import IndexWriter
+from tracebuf.optimize.buffers.writer import IndexWriter, step_of
 
 
 def order_copies(func: Func) -> None:
@@ -116,7 +115,7 @@ def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
     if isinstance(op, memref.Subview):
         if (axis := op.slice.dims[0]) is None:
             return None
-        size, (step, repeated) = op.slice.sizes[axis], _step(op.slice.strides[axis])
+        size, (step, repeated) = op.slice.sizes[axis], step_of(op.slice.strides[axis])
         if not step:
             return None
         offsets, steps = list(op.slice.offsets), [step if k == axis else 0 for k in range(len(op.slice.offsets))]
@@ -147,14 +146,6 @@ def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
     offsets += [o for o, _ in components]
     steps += [step for _, step in components]
     return _Vector(buffer, tuple(steps), tuple(offsets), size, repeated) if any(steps) else None
-
-
-def _step(stride: Mixed) -> tuple[int | None, Value | None]:
-    """The step of a vector, and the condition under which it is 0 instead."""
-    op = None if isinstance(stride, int) else stride.defining_op
-    if isinstance(op, arith.Select) and constant_index(op.operand(1)) == 0:
-        return constant_index(op.operand(2)), op.operand(0)
-    return constant_index(stride), None
 
 
 def _uncast(buffer: Value) -> Value:

@@ -26,9 +26,9 @@ from tracebuf.ir.slices import Slice
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
-from tracebuf.ops.memory.indexing import AffineMap, constant_index
+from tracebuf.ops.memory.indexing import AffineMap
 from tracebuf.ops.scalars import arith, division, integers
-from tracebuf.optimize.buffers.writer import IndexWriter, Test
+from tracebuf.optimize.buffers.writer import IndexWriter, Test, step_of
 
 Part = tuple[Value, Slice]
 """A buffer, whole or under another shape, and what of it is seen."""
@@ -158,7 +158,7 @@ def _part(w: IndexWriter, buffer: Value) -> Part | None:
     """What a view, or a view of a view, sees of the buffer below them."""
     found: Part | None = None
     while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
-        if not all(constant_index(x) is not None or _repeats(x) for x in op.slice.strides):
+        if any(step_of(x)[0] is None for x in op.slice.strides):
             return None
         seen = _once(w, op.slice)
         buffer = _uncast(op.operand(0))
@@ -166,21 +166,16 @@ def _part(w: IndexWriter, buffer: Value) -> Part | None:
     return found
 
 
-def _repeats(step: Mixed) -> bool:
-    """Whether a step is 0, or is that where the size of the axis turns out to be 1, else 1."""
-    if (known := constant_index(step)) is not None:
-        return known == 0
-    op = step.defining_op if isinstance(step, Value) else None
-    return isinstance(op, arith.Select) and [constant_index(x) for x in op.operands[1:]] == [0, 1]
+def _repeated(stride: Mixed) -> Test:
+    """Whether an axis of this stride is one element, repeated."""
+    step, condition = step_of(stride)
+    return step == 0 if condition is None else condition
 
 
 def _once(w: IndexWriter, s: Slice) -> Slice:
     """What a view sees of the buffer below it, each element once: an axis that is repeated is one of one index."""
-    sizes, steps = list(s.sizes), [1 if _repeats(x) else constant_index(x) or 0 for x in s.strides]
-    for k, step in enumerate(s.strides):
-        if _repeats(step):
-            sizes[k] = 1 if constant_index(step) == 0 else w.choose(w.test("eq", step, 0), 1, sizes[k])
-    return Slice(s.offsets, tuple(sizes), tuple(steps), s.dims)
+    sizes = [w.choose(_repeated(x), 1, n) for n, x in zip(s.sizes, s.strides, strict=True)]
+    return Slice(s.offsets, tuple(sizes), tuple(step_of(x)[0] or 1 for x in s.strides), s.dims)
 
 
 def _unrepeated(w: IndexWriter, buffer: Value) -> Test:
@@ -188,8 +183,9 @@ def _unrepeated(w: IndexWriter, buffer: Value) -> Test:
     plain: Test = True
     while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
         for size, stride in zip(op.slice.sizes, op.slice.strides, strict=True):
-            if _repeats(stride):
-                plain = w.both(plain, w.either(w.test("ne", stride, 0), w.test("slt", size, 2)))
+            if (repeated := _repeated(stride)) is not False:
+                stepped = not repeated if isinstance(repeated, bool) else w.test("ne", stride, 0)
+                plain = w.both(plain, w.either(stepped, w.test("slt", size, 2)))
         buffer = op.operand(0)
     return plain
 

@@ -8,11 +8,21 @@ from __future__ import annotations
 from tracebuf.ir.core import Mixed, Op, Value
 from tracebuf.ir.types import INDEX
 from tracebuf.location import Location
+from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.division import FloorDivIndex
 
 Test = bool | Value
 """A condition: known, or an i1 value."""
+
+
+def step_of(stride: Mixed) -> tuple[int | None, Value | None]:
+    """The step of an axis, and the condition under which it is 0 instead: an axis that is repeated where its size turns
+    out to be 1."""
+    op = None if isinstance(stride, int) else stride.defining_op
+    if isinstance(op, arith.Select) and constant_index(op.operand(1)) == 0:
+        return constant_index(op.operand(2)), op.operand(0)
+    return constant_index(stride), None
 
 
 class IndexWriter:

@@ -121,22 +121,6 @@ def sum_of(items: Any, total: Any) -> Any:
 
 def any_of(items: Any) -> bool:
     """any(items)."""
-    for x in items:
-        if x:
-            return True
-    return False
-
-
-def all_of(items: Any) -> bool:
-    """all(items)."""
-    for x in items:
-        if not x:
-            return False
-    return True
-
-
-def any_given(items: Any) -> bool:
-    """any of what a generator function gives."""
     found = False
     for x in items:
         if x:
@@ -145,8 +129,8 @@ def any_given(items: Any) -> bool:
     return found
 
 
-def all_given(items: Any) -> bool:
-    """all of what a generator function gives."""
+def all_of(items: Any) -> bool:
+    """all(items)."""
     found = True
     for x in items:
         if not x:
