@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from tracebuf.backend.runtime.entries import (
     TwinArgument,
     supported,
 )
-from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Leaf, ScalarKey, StaticKey, is_static
+from tracebuf.frontends.numpy.call.arguments import ArrayKey, Key, Leaf, ScalarKey, StaticKey, is_static, is_text_key
 from tracebuf.frontends.numpy.call.captures import (
     ABSENT,
     attribute_of,
@@ -165,7 +165,7 @@ def _argument(i: int, key: Key, call: Call, type_: Type | None, stored: bool) ->
         if wanted is None and kind is not int and type_.dtype.type is not kind:
             raise _NoPlan
         return NumberArgument(kind)
-    if type_ is not None:
+    if type_ is not None or is_text_key(key):
         raise _NoPlan
     return ClassArgument(key.type) if key.any else ObjectArgument(_object_of(key))
 
@@ -250,8 +250,8 @@ def _outside(under: Conditions) -> tuple[tuple[tuple[int, Any, str, Any], ...], 
 
 def walk_of(call: Call, wanted: Ways = ()) -> Steps | None:
     """How containers among the arguments are taken apart, and values from outside are fetched; what `wanted` fetches
-    must be the value that is with it."""
-    if call.tree is None and not call.hidden and not wanted:
+    must be the value that is with it. Matrices are asked for their shape and dtype."""
+    if call.tree is None and not call.hidden and not wanted and not any(map(_is_of_matrix, call.keys)):
         return None
     return _Walking(call).steps(wanted)
 
@@ -305,8 +305,10 @@ class _Walking:
     def meet(self, x: int, node: Any) -> None:
         """Takes an object apart."""
         if node is None:
-            self.keys[x] = self.call.keys[len(self.leaves)]
+            key = self.keys[x] = self.call.keys[len(self.leaves)]
             self.leaves.append(x)
+            if _is_of_matrix(key):
+                self.meet_matrix(x, key)
             return
         if isinstance(node, int):  # a container that occurs again
             first = self.containers[node]
@@ -326,6 +328,13 @@ class _Walking:
             self.made.append((Walk.OBJECT, x, kind))
         for i, item in enumerate(items):
             self.meet(first + i, item)
+
+    def meet_matrix(self, x: int, key: StaticKey) -> None:
+        """Asks a sparse matrix for what of it is part of the key."""
+        shape, dtype = key.value
+        self.made.append((Walk.OBJECT, x, key.type))
+        self.made.append((Walk.EQUAL, self.step(Walk.GET, x, "shape", None), shape))
+        self.made.append((Walk.IS, self.step(Walk.GET, x, "dtype", None), np.dtype(dtype)))
 
     def place(self, fetch: Any, root: int | None = None) -> int:
         """The number of what a fetch gives, from argument `root` if that is set: ABSENT's where it gives nothing."""
@@ -390,6 +399,11 @@ class _Walking:
         if how is item_of or kind not in (tuple, list, dict) or hasattr(kind, key):
             raise _NoPlan
         return self.constant(ABSENT)
+
+
+def _is_of_matrix(key: Key) -> TypeGuard[StaticKey]:
+    """Whether a key is that of a sparse matrix: its class, shape and dtype."""
+    return isinstance(key, StaticKey) and key.any and key.value is not None and not is_text_key(key)
 
 
 def _has_not(key: Key, how: Any, name: Any) -> bool:

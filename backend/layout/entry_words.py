@@ -133,7 +133,9 @@ class Walk:
     """An object, in place of the class."""
     IS = 10
     """It is this object, in place of the class."""
-    OF_PARTS = (ATTRIBUTE, GET, SAME, ITEM, CONSTANT, IS)
+    EQUAL = 11
+    """It is this object, in place of the class, or one of Python's that equals it."""
+    OF_PARTS = (ATTRIBUTE, GET, SAME, ITEM, CONSTANT, IS, EQUAL)
     """What asks for no class."""
 
 

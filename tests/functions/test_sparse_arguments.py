@@ -12,6 +12,8 @@ import scipy.sparse as sp
 
 import tracebuf
 from tests.support.agreement import agree, refused
+from tests.support.native_calls import natively
+from tracebuf import api
 
 X = np.arange(5.0) + 1
 
@@ -66,6 +68,19 @@ def test_a_csr_matrix(f: Callable[..., Any]) -> None:
     for seed in (0, 1):
         agree(bufferized, matrix(seed), X)
     assert len(bufferized.specializations()) == 1
+
+
+def test_machine_code_asks_for_the_shape_and_the_dtype(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once calls were many, machine code took them by the class of the matrix: the number of rows was another's."""
+    monkeypatch.setattr(api, "NATIVE_AFTER", 1)
+    monkeypatch.setattr(api, "WORTH", 0)
+    f = tracebuf.bufferize(lambda a, x: (x * a.shape[0], a @ x))
+    f(matrix(), X)
+    assert natively(f, matrix(1), X)
+    large = matrix(2, shape=(600, 5))
+    for other in (large, matrix(3, dtype=complex), matrix(4, dtype=np.int64), matrix(kind="csc"), X):
+        agree(f, other, X)
+    assert natively(f, matrix(6, shape=(600, 5)), X)
 
 
 @pytest.mark.slow

@@ -442,6 +442,10 @@ OF_EQUAL_SIZES = [
     "a[1] *= a.reshape(-1)[i:]",
     "z.real[:] = z.real[:i]",
     "a[j] = a[i : i + 1, j]",
+    "a[0, j:] = a.reshape(-1)[: len(b) - j]",
+    "b[i::-1] = b[j : j + 2]",
+    "a[i::-1, 1:] = a.reshape(-1)[i:j]",
+    "a[i::-1, j:] = a[1:, -i:]",
 ]
 
 
@@ -449,10 +453,12 @@ OF_EQUAL_SIZES = [
 @pytest.mark.parametrize("line", OF_EQUAL_SIZES)
 def test_sizes_of_the_run_time_that_turn_out_to_be_equal(line: str) -> None:
     """Rule S2: an axis that would be repeated if its size were 1 made a temporary, also where it is the target's own
-    (`b[:i] *= b` with i == len(b)). Both indices are known to the run time alone."""
+    (`b[:i] *= b` with i == len(b)). Both indices are known to the run time alone. A check of the target's start after
+    the value was computed hid that the temporary is stored once (`b[i::-1]`); a row was not seen to lie on its own
+    array as a vector."""
     f = program(f"def f(a, b, z, c):\n    i, j = int(c[0]), int(c[1])\n    {line}")
-    for n in (1, 4):
-        for i, j in {(0, 0), (0, n), (1, 1), (n, 0), (n, 1), (n, n)}:
+    for n in (1, 2, 4):
+        for i, j in {(0, 0), (0, 1), (0, n - 1), (0, n), (1, 1), (n, 0), (n, 1), (n, n)}:
             args = floats(n, n), floats(n), floats(n) * 1j, np.array([i, j])
             try:
                 f(*(x.copy() for x in args))

@@ -574,6 +574,8 @@ def _walk() -> Writer:
         c.jump(next_)
         c.place(case[Walk.IS])
         c.branch(c.icmp("eq", x, expected, "ptr"), next_, no)
+        c.place(case[Walk.EQUAL])
+        c.branch(_equal(c, x, expected), next_, no)
         c.place(case[Walk.SAME])
         c.branch(c.icmp("eq", x, c.pointer(nodes, length), "ptr"), next_, no)
         c.place("outside_")

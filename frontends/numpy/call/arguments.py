@@ -386,7 +386,7 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
     file = None
     for x in values:
         kind = type(x)
-        if kind.__class__ is not type:
+        if kind.__class__ is not type and kind.__class__ is not ABCMeta:
             return None  # classes of such classes may hash and compare as they like
         if kind is np.ndarray:
             parts.append((x.dtype, x.dtype.num, x.shape, x.strides, x.flags.num))

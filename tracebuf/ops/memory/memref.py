@@ -565,6 +565,13 @@ class Reshape(Op):
 VIEW_OPS = (Subview, Cast, CollapseShape, ExpandShape, Diagonal, Recast, Reshape, Windows)
 
 
+def uncast(buffer: Value) -> Value:
+    """The buffer itself, of which casts state or forget sizes and strides."""
+    while isinstance(op := buffer.defining_op, Cast):
+        buffer = op.operand(0)
+    return buffer
+
+
 def base_of(buffer: Value) -> Value:
     """The buffer at the start of a chain of views: an alloc, an argument, or a result of control flow."""
     while isinstance(op := buffer.defining_op, VIEW_OPS):

@@ -38,7 +38,7 @@ def copy_on_paths(func: Func) -> None:
         for op in block.ops:
             if isinstance(op, memref.Copy):
                 before: list[Op] = []
-                needed = _flag(_is_another(op.operand(0), _uncast(op.operand(1)), found), before)
+                needed = _flag(_is_another(op.operand(0), memref.uncast(op.operand(1)), found), before)
                 if isinstance(needed, Value):
                     new[op] = [*before, _only_where(needed, op)]
         if new:
@@ -47,7 +47,7 @@ def copy_on_paths(func: Func) -> None:
 
 def _is_another(buffer: Value, target: Value, found: dict[tuple[Value, Value], Flag | Not]) -> Flag | Not:
     """Whether a buffer is not the target itself; looked for once for each that a branch gives."""
-    buffer = _uncast(buffer)
+    buffer = memref.uncast(buffer)
     op = buffer.defining_op
     if buffer is target or not isinstance(op, scf.If):
         return buffer is not target
@@ -101,9 +101,3 @@ def _only_where(condition: Value, copy: Op) -> Op:
     for block in (then, orelse):
         block.append(scf.Yield.of([], copy.loc))
     return scf.If.of(condition, [], then, orelse, copy.loc)
-
-
-def _uncast(buffer: Value) -> Value:
-    while isinstance(op := buffer.defining_op, memref.Cast):
-        buffer = op.operand(0)
-    return buffer

@@ -225,7 +225,7 @@ def _sweep(func: Func) -> bool:
 def _dead_with(op: Op, kept: set[Value]) -> list[Op] | None:
     """`op` and what goes with it, if it is dead."""
     if isinstance(op, memref.Copy):
-        source, target = (_uncast(v) for v in op.operands)
+        source, target = (memref.uncast(v) for v in op.operands)
         return [op] if source is target else None
     if isinstance(op, FRESH_OPS):
         writers = _only_written(op.result)
@@ -255,9 +255,3 @@ def _changes_only(buffer: Value, op: Op) -> bool:
     return found is not None and all(
         effect is Effect.READ or (value is not None and memref.base_of(value) is buffer) for effect, value in found
     )
-
-
-def _uncast(buffer: Value) -> Value:
-    while isinstance(op := buffer.defining_op, memref.Cast):
-        buffer = op.operand(0)
-    return buffer

@@ -18,14 +18,13 @@ from collections.abc import Sequence
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.frozen import frozen
 from tracebuf.ir.core import Block, Mixed, Op, Value
-from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Func
 from tracebuf.ir.types import INDEX
 from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import constant_index
-from tracebuf.optimize.buffers.writer import IndexWriter, step_of
+from tracebuf.optimize.buffers.writer import IndexWriter, leaves_buffers, step_of
 
 
 def order_copies(func: Func) -> None:
@@ -62,7 +61,7 @@ def _round_trip(alloc: memref.Alloc) -> tuple[Op, list[Op], Op] | None:
     if not (isinstance(there, memref.Copy) or (_copies(there) and not views)) or there.operand(1) is not alloc.result:
         return None
     between = block.ops[block.op_index(there) + 1 : block.op_index(back)]
-    return (there, views, back) if all(map(is_effect_free, between)) else None
+    return (there, views, back) if all(map(leaves_buffers, between)) else None
 
 
 def _viewed(w: IndexWriter, buffer: Value, views: Sequence[Op]) -> Value:
@@ -104,7 +103,7 @@ class _Vector:
 
 def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
     """What a buffer of one axis is, or what it is in the buffer that it is a view of."""
-    op = (buffer := _uncast(buffer)).defining_op
+    op = (buffer := memref.uncast(buffer)).defining_op
     if buffer.memref_type.rank != 1:
         return None
     size: Mixed = -1  # of a diagonal, which is only asked of targets
@@ -119,7 +118,7 @@ def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
         if not step:
             return None
         offsets, steps = list(op.slice.offsets), [step if k == axis else 0 for k in range(len(op.slice.offsets))]
-        buffer = _uncast(op.operand(0))
+        buffer = memref.uncast(op.operand(0))
     elif not isinstance(op, memref.Diagonal):
         n = buffer.memref_type.shape[0]
         size = n if isinstance(n, int) else w.emit(memref.Dim.of(buffer, 0, w.loc))
@@ -142,16 +141,27 @@ def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
             components = [(offsets.pop(), steps.pop())]
         else:
             break
-        buffer = _uncast(op.operand(0))
+        buffer = memref.uncast(op.operand(0))
     offsets += [o for o, _ in components]
     steps += [step for _, step in components]
     return _Vector(buffer, tuple(steps), tuple(offsets), size, repeated) if any(steps) else None
 
 
-def _uncast(buffer: Value) -> Value:
-    while isinstance(op := buffer.defining_op, memref.Cast):
-        buffer = op.operand(0)
-    return buffer
+def _flat(w: IndexWriter, v: _Vector) -> _Vector | None:
+    """The vector in its buffer as one axis, of which the other may be under another shape; None where its steps there
+    are not known."""
+    type_, root = v.base.memref_type, memref.base_of(v.base)
+    if not type_.is_identity or len(v.steps) != type_.rank or root.memref_type.element != type_.element:
+        return None
+    offset: Mixed = 0
+    step: Mixed = 1
+    along: Mixed = 0
+    for axis in reversed(range(type_.rank)):
+        offset, along = w.add(offset, w.product(v.offsets[axis], step)), w.add(along, w.product(v.steps[axis], step))
+        if axis:
+            n = type_.shape[axis]
+            step = w.product(step, n if isinstance(n, int) else w.emit(memref.Dim.of(v.base, axis, w.loc)))
+    return _Vector(root, (along,), (offset,), v.size, v.repeated) if isinstance(along, int) else None
 
 
 def _copy(w: IndexWriter, source: Value, target: Value, low: Mixed, high: Mixed, down: bool) -> None:
@@ -173,12 +183,14 @@ def _replacement(there: Op, views: Sequence[Op], back: Op) -> list[Op] | None:
     w, target = IndexWriter([], back.loc), back.operand(1)
     source = _viewed(w, there.operand(0), views)
     s, d = _vector(w, source), _vector(w, target)
+    if s is not None and d is not None and s.base is not d.base:
+        s, d = _flat(w, s), _flat(w, d)
     if s is None or d is None or s.base is not d.base or len(s.steps) != len(d.steps) or d.repeated is not None:
         found = False
     elif s.repeated is None:
         found = isinstance(there, memref.Copy) and _ordered(w, source, target, s, d)
     elif found := not views and _ordered(inner := IndexWriter([], back.loc), source, target, s, d):
-        filled, ordered, view = Block(), Block(), _uncast(source).defining_op
+        filled, ordered, view = Block(), Block(), memref.uncast(source).defining_op
         assert isinstance(view, memref.Subview)
         once = IndexWriter([], back.loc)
         element = once.emit(memref.Load.of(view.operand(0), list(map(once.value, view.slice.offsets)), back.loc))

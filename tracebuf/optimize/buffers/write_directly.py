@@ -20,7 +20,6 @@ from math import gcd
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.ir.clone import clone_op
 from tracebuf.ir.core import Block, Mixed, Op, Value
-from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ops.arrays import linalg
@@ -28,7 +27,7 @@ from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import AffineMap
 from tracebuf.ops.scalars import arith, division, integers
-from tracebuf.optimize.buffers.writer import IndexWriter, Test, step_of
+from tracebuf.optimize.buffers.writer import IndexWriter, Test, leaves_buffers, step_of
 
 Part = tuple[Value, Slice]
 """A buffer, whole or under another shape, and what of it is seen."""
@@ -65,7 +64,7 @@ def _stored_once(alloc: memref.Alloc) -> tuple[Op, Op] | None:
     if not isinstance(store, memref.Copy) or store.operand(0) is not alloc.result or not _simple(writer, alloc.result):
         return None
     between = block.ops[block.op_index(writer) + 1 : block.op_index(store)]
-    return (writer, store) if all(map(is_effect_free, between)) else None
+    return (writer, store) if all(map(leaves_buffers, between)) else None
 
 
 def _simple(writer: Op, target: Value) -> bool:
@@ -94,14 +93,14 @@ def _is_one_ufunc(ops: Sequence[Op]) -> bool:
 
 def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
     """When the writer may write the target directly; None where that is not known."""
-    goal, root = _seen(w, target), _uncast(memref.base_of(target))
+    goal, root = _seen(w, target), memref.uncast(memref.base_of(target))
     if goal is None:
         return None
     harmless: Test = True
     for use in writer.uses[: 1 if isinstance(writer, memref.Copy) else writer.n_ins]:  # type: ignore[attr-defined]
         if not hasattr(use.value.type, "strides"):
             continue
-        base = _uncast(memref.base_of(use.value))
+        base = memref.uncast(memref.base_of(use.value))
         if base is not root:
             if not (_own_memory(base) and _own_memory(root)):
                 return None
@@ -111,7 +110,7 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
         if source is None:
             return None
         fine: Test = False
-        if root in (_uncast(use.value), _uncast(target)):  # nothing is apart from the whole
+        if root in (memref.uncast(use.value), memref.uncast(target)):  # nothing is apart from the whole
             if source[0] is not goal[0]:
                 return None
         elif source[0] is goal[0]:
@@ -148,20 +147,14 @@ def _own_memory(base: Value) -> bool:
     )
 
 
-def _uncast(buffer: Value) -> Value:
-    while isinstance(op := buffer.defining_op, memref.Cast):
-        buffer = op.operand(0)
-    return buffer
-
-
 def _part(w: IndexWriter, buffer: Value) -> Part | None:
     """What a view, or a view of a view, sees of the buffer below them."""
     found: Part | None = None
-    while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
+    while isinstance(op := memref.uncast(buffer).defining_op, memref.Subview):
         if any(step_of(x)[0] is None for x in op.slice.strides):
             return None
         seen = _once(w, op.slice)
-        buffer = _uncast(op.operand(0))
+        buffer = memref.uncast(op.operand(0))
         found = buffer, seen if found is None else _composed(w, seen, found[1])
     return found
 
@@ -181,7 +174,7 @@ def _once(w: IndexWriter, s: Slice) -> Slice:
 def _unrepeated(w: IndexWriter, buffer: Value) -> Test:
     """Whether no axis of a view is repeated, but to one element."""
     plain: Test = True
-    while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
+    while isinstance(op := memref.uncast(buffer).defining_op, memref.Subview):
         for size, stride in zip(op.slice.sizes, op.slice.strides, strict=True):
             if (repeated := _repeated(stride)) is not False:
                 stepped = not repeated if isinstance(repeated, bool) else w.test("ne", stride, 0)
@@ -205,7 +198,7 @@ def _composed(w: IndexWriter, outer: Slice, inner: Slice) -> Slice:
 
 def _seen(w: IndexWriter, buffer: Value) -> Part | None:
     """A part of a buffer, or the whole of one."""
-    base = _uncast(buffer)
+    base = memref.uncast(buffer)
     if not _own_memory(base):
         return _part(w, buffer)
     rank = base.memref_type.rank
@@ -221,7 +214,7 @@ def _sizes(base: Value) -> tuple[Mixed, ...]:
 
 def _around(w: IndexWriter, buffer: Value) -> Part | None:
     """A part that has all elements of a view of a view."""
-    while isinstance(op := _uncast(buffer).defining_op, memref.Subview):
+    while isinstance(op := memref.uncast(buffer).defining_op, memref.Subview):
         buffer = op.operand(0)
         if (found := _part(w, buffer)) is not None:
             return found

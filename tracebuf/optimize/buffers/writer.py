@@ -6,8 +6,10 @@ Constants are folded as they are written; nothing else is. MLIR counterpart: OpB
 from __future__ import annotations
 
 from tracebuf.ir.core import Mixed, Op, Value
+from tracebuf.ir.effects import is_effect_free
 from tracebuf.ir.types import INDEX
 from tracebuf.location import Location
+from tracebuf.ops.control.checks import Check
 from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.ops.scalars import arith
 from tracebuf.ops.scalars.division import FloorDivIndex
@@ -23,6 +25,11 @@ def step_of(stride: Mixed) -> tuple[int | None, Value | None]:
     if isinstance(op, arith.Select) and constant_index(op.operand(1)) == 0:
         return constant_index(op.operand(2)), op.operand(0)
     return constant_index(stride), None
+
+
+def leaves_buffers(op: Op) -> bool:
+    """Whether buffers are after the op what they were before it; it may raise."""
+    return isinstance(op, Check) or is_effect_free(op)
 
 
 class IndexWriter:
@@ -42,13 +49,17 @@ class IndexWriter:
         return self.emit(kind.of(self.value(a), self.value(b), self.loc))
 
     def add(self, a: Mixed, b: Mixed) -> Mixed:
-        return a + b if isinstance(a, int) and isinstance(b, int) else a if b == 0 else self.op(arith.AddI, a, b)
+        if isinstance(a, int) and isinstance(b, int):
+            return a + b
+        return a if b == 0 else b if a == 0 else self.op(arith.AddI, a, b)
 
     def sub(self, a: Mixed, b: Mixed) -> Mixed:
         return a - b if isinstance(a, int) and isinstance(b, int) else a if b == 0 else self.op(arith.SubI, a, b)
 
     def mul(self, a: Mixed, b: int) -> Mixed:
-        return a * b if isinstance(a, int) else a if b == 1 else self.op(arith.MulI, a, b)
+        if isinstance(a, int) or b == 0:
+            return a * b if isinstance(a, int) else 0
+        return a if b == 1 else self.op(arith.MulI, a, b)
 
     def product(self, a: Mixed, b: Mixed) -> Mixed:
         if isinstance(b, int):
