@@ -15,7 +15,6 @@ import sys
 import threading
 import time
 import warnings
-import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -65,6 +64,7 @@ from tracebuf.ir.ndarray import address
 from tracebuf.options import CONTRACTS, Fallback, Options, current_fallback
 from tracebuf.process import log as logger
 from tracebuf.process.display import displayed, hide_frames, hides_frames
+from tracebuf.process.garbage import Living
 
 if TYPE_CHECKING:
     from tracebuf.backend.runtime.arena import Counters
@@ -1330,7 +1330,7 @@ def release() -> None:
     """Gives back the memory that all compiled programs keep from one call to the next: `release` of each function."""
     if (kernels := sys.modules.get("tracebuf.backend.runtime.kernel")) is not None:
         kernels.release()
-    for function in list(_functions):
+    for function in _functions.all():
         function._last = None
 
 
@@ -1342,13 +1342,13 @@ def wait() -> None:
 
 _waited = itertools.count()
 """How many calls of programs without an entry Python has made."""
-_functions: weakref.WeakSet[BufferizedFunction] = weakref.WeakSet()
+_functions = Living[BufferizedFunction]()
 """All that are alive."""
 
 
 def _after_fork() -> None:
     """In the child: a thread that was compiling is no more, and would hold its function's lock for ever."""
-    for function in list(_functions):
+    for function in _functions.all():
         function._lock = threading.RLock()
 
 

@@ -31,6 +31,7 @@ from tracebuf.errors import InternalError, note_location
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
 from tracebuf.ir.types import INDEX, MemRefType, ScalarType
+from tracebuf.process.garbage import Living
 from tracebuf.process.late import importing
 from tracebuf.running.raised import make_error
 
@@ -361,14 +362,14 @@ class Kernel:
         return next(k for k in memrefs if context.frame[self.frame.arg_at[k]] == base)
 
 
-_kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
+_kernels = Living[Kernel]()
 
 
 def release() -> None:
     """Gives back the memory that all kernels keep, and the object images kept for kernels to come."""
     forget_images()
     pool.clear()
-    for kernel in list(_kernels):
+    for kernel in _kernels.all():
         kernel.release()
 
 

@@ -117,13 +117,12 @@ CONTAINERS: dict[str, Callable[[], Any]] = {
     "list": lambda: [1.0, 2.0], "ragged list": lambda: [[1, 2], [3]], "empty list": list,
     "nested tuple": lambda: ((1, 2), (3.0, np.ones(2))), "tuple of arrays": lambda: (np.ones(2),), "dict": dict,
     "dict of arrays": lambda: {0: np.ones(2), "a": 2}, "Fraction": lambda: fractions.Fraction(1, 2),
-    "__array__": Arrayish, "namespace": lambda: types.SimpleNamespace(shape=(3,)),
+    "text": lambda: np.array(["a"]), "__array__": Arrayish, "namespace": lambda: types.SimpleNamespace(shape=(3,)),
 }  # fmt: skip
 REFUSED: dict[str, Callable[[], Any]] = {
     "object array": lambda: np.array([1, None], object), "structured": lambda: np.zeros(3, [("a", "f8")]),
     "datetime": lambda: np.zeros(3, "M8[s]"), "timedelta": lambda: np.zeros(3, "m8[ns]"),
     "long double": lambda: np.zeros(3, np.longdouble), "byte-swapped": lambda: np.zeros(3, ">f8"),
-    "text": lambda: np.array(["a"]),
     "string array": lambda: np.array(["a", "bc"], np.dtypes.StringDType()), "subclass": lambda: np.zeros(3).view(Sub),
     "matrix": lambda: np.matrix([[1.0, 2.0]]), "masked": lambda: np.ma.array([1.0, 2.0], mask=[0, 1]),
     "record": lambda: np.rec.array([(1, 2.0)]), "void": lambda: np.void(b"ab"),

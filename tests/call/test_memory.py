@@ -6,6 +6,8 @@ Memory that is freed late is memory that the next call must take fresh, page by 
 from __future__ import annotations
 
 import gc
+import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -354,6 +356,28 @@ def test_release_gives_all_back() -> None:
 
 
 @pytest.mark.slow
+def test_all_is_released_while_other_threads_make_functions() -> None:
+    """Going over a WeakSet raised where a thread added to it."""
+    ended, before = threading.Event(), sys.getswitchinterval()
+
+    def make() -> None:
+        while not ended.is_set():
+            _ = [tracebuf.bufferize(lambda a: a + 1) for _ in range(100)]
+
+    threads = [threading.Thread(target=make) for _ in range(3)]
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in range(300):
+            tracebuf.release()
+    finally:
+        ended.set()
+        sys.setswitchinterval(before)
+        for thread in threads:
+            thread.join()
+
+
 def test_a_function_that_is_gone_leaves_no_program() -> None:
     """Its arena goes with it, and its machine code, but for loops that programs to come may share (docs/calling.md)."""
     f = tracebuf.bufferize(lambda a: np.cumsum(a)[::-1] * a)

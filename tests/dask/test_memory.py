@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from typing import Any
 
@@ -122,6 +123,34 @@ def test_memory_is_kept_as_long_as_with_what_is_in_use_there_is_no_more(monkeypa
     assert kept() == 0 and sum(worker._lent.values()) == 4 << 19
     del again, many
     assert kept() == 4 << 19 and not worker._lent
+
+
+def test_memory_that_is_given_back_while_other_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The collector may run at any allocation, and finalizers change what is kept: it was gone over meanwhile."""
+    from tracebuf.dask import worker
+
+    monkeypatch.setattr(worker, "limit", lambda: 1 << 24)
+    monkeypatch.setattr(worker, "_kept", {})
+    monkeypatch.setattr(worker, "_lent", {})
+    shape, dtype, before = (1 << 14,), np.dtype(np.float64), gc.get_threshold()
+    pairs = list[tuple[int, int]]()
+    gc.disable()
+    try:
+        for later in range(40):  # allocations until the collector runs
+            kept = [worker.memory(shape, dtype) for _ in range(20)]
+            cycle: list[Any] = [worker.memory(shape, dtype)]
+            cycle.append(cycle)
+            del kept, cycle
+            pairs += [(k, k) for k in range(3000)]  # Python has no freed ones left, for which nothing is allocated
+            gc.enable()
+            gc.set_threshold(gc.get_count()[0] + later, 1000, 1000)
+            worker.memory((1 << 20,), dtype)
+            gc.disable()
+            gc.set_threshold(*before)
+            gc.collect()
+    finally:
+        gc.set_threshold(*before)
+        gc.enable()
 
 
 def test_large_arrays_have_whole_large_pages() -> None:

@@ -446,6 +446,9 @@ OF_EQUAL_SIZES = [
     "b[i::-1] = b[j : j + 2]",
     "a[i::-1, 1:] = a.reshape(-1)[i:j]",
     "a[i::-1, j:] = a[1:, -i:]",
+    "b[::2] *= b[i : i + 1]",
+    "a[-1, :-1] *= a.reshape(-1)[j + 1 - len(b) :]",
+    "b[j : j + 2] *= b[i::-1]",
 ]
 
 
@@ -455,7 +458,8 @@ def test_sizes_of_the_run_time_that_turn_out_to_be_equal(line: str) -> None:
     """Rule S2: an axis that would be repeated if its size were 1 made a temporary, also where it is the target's own
     (`b[:i] *= b` with i == len(b)). Both indices are known to the run time alone. A check of the target's start after
     the value was computed hid that the temporary is stored once (`b[i::-1]`); a row was not seen to lie on its own
-    array as a vector."""
+    array as a vector; nor that one index lies between the steps of others, that a part of an array under another shape
+    is read ahead, that a part is read backwards from where it is written."""
     f = program(f"def f(a, b, z, c):\n    i, j = int(c[0]), int(c[1])\n    {line}")
     for n in (1, 2, 4):
         for i, j in {(0, 0), (0, 1), (0, n - 1), (0, n), (1, 1), (n, 0), (n, 1), (n, n)}:

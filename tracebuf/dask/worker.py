@@ -66,7 +66,7 @@ def memory(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     n_bytes = math.prod(shape) * dtype.itemsize
     if n_bytes < SMALL:
         return np.empty(shape, dtype)
-    fits = (k for k, m in reversed(list(_kept.items())) if m.nbytes >= n_bytes >= m.nbytes * 0.9)
+    fits = (k for k, m in reversed(_kept.copy().items()) if m.nbytes >= n_bytes >= m.nbytes * 0.9)
     found = _kept.pop(next(fits, 0), None)
     raw = fresh(n_bytes) if found is None else found
     most = limit()

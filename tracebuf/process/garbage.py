@@ -4,6 +4,7 @@ What tracing and the passes make lives until they end, in tens of thousands of o
 generation would walk through these and the whole process's again and again, a fifth of the time, and find nothing;
 those of the younger ones would walk through each object twice.
 Code, classes and tables live as long as the process: no collection finds anything among them, in a tenth of the time.
+`Living`: what is alive of a kind, which collections and other threads change at any time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import weakref
 from types import TracebackType
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
 
 RARE = 100
 """The third threshold meanwhile, at least: full collections come after so many of the middle generation (CPython's own
@@ -25,6 +30,20 @@ def promote() -> None:
     if not gc.get_freeze_count():  # else somebody has frozen some, which are to stay so
         gc.freeze()
         gc.unfreeze()
+
+
+class Living(Generic[T]):
+    """The objects that are alive of those that were added. A WeakSet raises where a thread adds to it while another one
+    goes over it."""
+
+    def __init__(self) -> None:
+        self._references = set[weakref.ref[T]]()
+
+    def add(self, x: T) -> None:
+        self._references.add(weakref.ref(x, self._references.discard))
+
+    def all(self) -> list[T]:
+        return [x for reference in self._references.copy() if (x := reference()) is not None]
 
 
 class _Thresholds:

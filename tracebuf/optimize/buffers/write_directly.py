@@ -123,7 +123,9 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
             if exact is not None and (isinstance(writer, memref.Copy) or writer.maps[use.index].is_identity):  # type: ignore[attr-defined]
                 runs = w.both(_one_run(w, source[1], there), _one_run(w, goal[1], here))
                 if runs is not False:
-                    same = w.both(w.test("eq", there[0], here[0]), w.both(runs, _unrepeated(w, use.value)))
+                    counts_up = isinstance(writer, linalg.Generic) and use.value.memref_type.rank == 1
+                    first = w.test("sge" if counts_up else "eq", there[0], here[0])
+                    same = w.both(first, w.both(runs, _unrepeated(w, use.value)))
                     fine = w.either(fine, same)
         if exact is not None and source[0] is goal[0]:  # else only that they are apart may be known
             if isinstance(writer, memref.Copy):
@@ -288,12 +290,21 @@ def _disjoint(w: IndexWriter, a: Slice, b: Slice) -> Test:
     found: Test = False
     for axis in range(len(a.offsets)):
         found = w.either(found, _apart(w, _range(w, a, axis), _range(w, b, axis)))
-        common = gcd(_step(a, axis), _step(b, axis))
-        if common > 1:
-            shift = w.sub(a.offsets[axis], b.offsets[axis])
-            met = w.mul(w.quotient(shift, common), common)
-            found = w.either(found, w.test("ne", shift, met))
+        steps = _step(a, axis), _step(b, axis)
+        found = w.either(found, _never_meet(w, a, b, axis, gcd(*steps)))
+        for one, step in ((b, steps[0]), (a, steps[1])):  # one index at run time meets few of a step
+            if gcd(*steps) == 1 and isinstance(one.sizes[axis], Value):
+                alone = w.test("slt", one.sizes[axis], 2)
+                found = w.either(found, w.both(alone, _never_meet(w, a, b, axis, abs(step))))
     return found
+
+
+def _never_meet(w: IndexWriter, a: Slice, b: Slice, axis: int, step: int) -> Test:
+    """Whether indices that are whole steps from the first ones, of both, are never the same."""
+    if step < 2:
+        return False
+    shift = w.sub(a.offsets[axis], b.offsets[axis])
+    return w.test("ne", shift, w.mul(w.quotient(shift, step), step))
 
 
 def _coincide(w: IndexWriter, a: Slice, b: Slice) -> Test:
@@ -315,9 +326,9 @@ def _reads_ahead(w: IndexWriter, goal: Slice, source: Slice, map_: AffineMap) ->
     for g, s in loops:
         if g is None:  # there is one index
             continue
-        if s is not None and g[0] == s[0] and (0 < g[1] <= s[1] or 0 > g[1] >= s[1]):
+        if s is not None and g[0] == s[0] and (s[1] >= g[1] if s[1] > 0 else s[1] <= g[1]):
             shift = w.sub(source.offsets[g[0]], goal.offsets[g[0]])
-            ahead = w.both(ahead, w.test("sge", shift, 0) if g[1] > 0 else w.test("sge", 0, shift))
+            ahead = w.both(ahead, w.test("sge", shift, 0) if s[1] > 0 else w.test("sge", 0, shift))
         elif s is not None and isinstance(n := source.sizes[s[0]], int) and n > 1:
             ahead = False
         else:
