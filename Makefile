@@ -5,6 +5,7 @@ PYTHON  ?= python3
 WORKERS ?= 2
 SECONDS ?= 600
 SEED    ?= 0
+TURN    ?= 0
 CALLS   ?= 1000000
 ROUNDS  ?= 7
 
@@ -22,7 +23,7 @@ PYTEST := OPENBLAS_NUM_THREADS=1 $(RUN) -m pytest -q -n $(WORKERS) --dist workst
 
 help:
 	@echo "make demo    the 2-D wave equation, measured beside eager NumPy"
-	@echo "make test    the test suite: of the sweeps over dtypes, layouts, forms and drawn programs one in 128"
+	@echo "make test    the test suite: of the sweeps over dtypes, layouts, forms and drawn programs one in 128, TURN=$(TURN)"
 	@echo "make sweeps  all tests of the suite"
 	@echo "make check   ruff, mypy --strict and a fast test of every third file"
 	@echo "make fuzz    random programs against eager NumPy, SECONDS=$(SECONDS) SEED=$(SEED)"
@@ -35,7 +36,7 @@ demo: $(VENV)/.demo
 	$(RUN) examples/wave.py
 
 test: $(VENV)/.test
-	$(PYTEST)
+	$(PYTEST) --turn $(TURN)
 
 sweeps: $(VENV)/.test
 	$(PYTEST) --share 1

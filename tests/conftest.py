@@ -6,8 +6,9 @@ One test in six runs fast code, which takes LLVM seven times as long, the others
 names (`TRACEBUF_TIER=fast` or `quick`: all); a third of those that `climb` run fast code, and all that are marked
 `fast_tier`. Machine code is kept for the other tests of a run, and for no other run.
 
-A run of the whole suite takes all fast tests and one slow test in `SHARE`, chosen by their names; `--share 1`, which is
-`make sweeps`, takes all of them. So does a run that names files or tests.
+A run of the whole suite takes all fast tests and one slow test in `SHARE`, chosen by their names: others with another
+`--turn` (`make test TURN=5`); `--share 1`, which is `make sweeps`, takes all of them. So does a run that names files or
+tests.
 The collector looks seldom at what is new, and never at the tests themselves: a tenth of a run's time.
 """
 
@@ -67,6 +68,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sample", action="store_true", help="a fast test of every third file: what `make check` runs")
     parser.addoption("--share", type=int, metavar="N", help=f"one slow test in N; 1: all. {SHARE} of the whole suite")
+    parser.addoption("--turn", type=int, metavar="K", default=0, help="which of these shares, from 0")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,6 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
     named = config.args_source is pytest.Config.ArgsSource.ARGS
     share = config.getoption("--share") or (1 if named else SHARE)
     os.environ.setdefault("TRACEBUF_TESTS_SHARE", str(share))
+    os.environ.setdefault("TRACEBUF_TESTS_TURN", str(config.getoption("--turn")))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -85,7 +88,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if mark is not None and isinstance(item, pytest.Function):
             if sum(item.callspec.indices.values()) % mark.args[0]:
                 item.add_marker("slow")
-    leave_out(config, [item for item in items if not in_share(item, int(os.environ["TRACEBUF_TESTS_SHARE"]))], items)
+    share, turn = int(os.environ["TRACEBUF_TESTS_SHARE"]), int(os.environ["TRACEBUF_TESTS_TURN"])
+    leave_out(config, [item for item in items if not in_share(item, share, turn)], items)
     if config.getoption("--sample"):
         chosen = sample(items)
         leave_out(config, [item for item in items if item not in chosen], items)
@@ -97,9 +101,10 @@ def leave_out(config: pytest.Config, some: list[pytest.Item], items: list[pytest
     items[:] = [item for item in items if item not in left_out]
 
 
-def in_share(item: pytest.Item, share: int) -> bool:
+def in_share(item: pytest.Item, share: int, turn: int) -> bool:
     """Whether a test is run: a fast one always."""
-    return item.get_closest_marker("slow") is None or zlib.crc32(f"share {item.nodeid}".encode()) % share == 0
+    slow = item.get_closest_marker("slow") is not None
+    return not slow or zlib.crc32(f"share {item.nodeid}".encode()) % share == turn % share
 
 
 def sample(items: list[pytest.Item]) -> set[pytest.Item]:
