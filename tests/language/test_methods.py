@@ -7,6 +7,7 @@ import functools
 import math
 import types
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -618,18 +619,31 @@ class Vector(Chosen):
     pass
 
 
+class OfNew:
+    """All is in `__new__`: the arguments, which object.__init__ then takes too."""
+
+    def __new__(cls, *args: Any, factor: Any = 1.0) -> Any:
+        made = super().__new__(cls)
+        made.x = args[0] * factor if args else factor
+        return made
+
+    def __add__(self, other: Any) -> Any:
+        return OfNew(self.x + other, factor=2.0)
+
+
 class Excess:
     def __new__(cls, x: Any) -> Any:
         return super().__new__(cls, x)
 
 
 def test_classes_with_a_new_of_their_own() -> None:
-    names = {"Made": Made, "Chosen": Chosen, "Vector": Vector, "Excess": Excess}
+    names = {"Made": Made, "Chosen": Chosen, "Vector": Vector, "Excess": Excess, "OfNew": OfNew, "Fraction": Fraction}
     for text in (
         "Made(a).x", "Made(a, factor=n).x, type(Made(a)) is Made", "Chosen(a).x, Chosen(a, 2.0).first, Chosen(a).ndim",
         "Chosen(n), type(Chosen(a)).__name__", "Vector(a, 3.0).x, isinstance(Chosen(a), Vector)", "Excess(a)",
         "hasattr(Made.__new__(Made, a), 'x'), object.__new__(Vector) is None", "Made()",
-        "[Made(a).x for k in range(n)]",
+        "[Made(a).x for k in range(n)]", "OfNew(a).x, OfNew(factor=n).x, (OfNew(n) + 1).x, OfNew().x",
+        "a * float(Fraction(n, 3) + 1)",
     ):  # fmt: skip
         g = bufferize(program(f"def f(a, n):\n    return {text}", **names))
         agree(g, np.arange(3.0), 2)

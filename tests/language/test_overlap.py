@@ -449,6 +449,11 @@ OF_EQUAL_SIZES = [
     "b[::2] *= b[i : i + 1]",
     "a[-1, :-1] *= a.reshape(-1)[j + 1 - len(b) :]",
     "b[j : j + 2] *= b[i::-1]",
+    "a.reshape(-1)[j : j + 2] *= a[j : j + 2, 0]",
+    "a.reshape(-1)[i : i + 2] = a[-2:, i - 1]",
+    "a.reshape(-1)[i : i + 2 * len(b) - 1 : 2] = a[:, j]",
+    "a[:, j] = a.reshape(-1)[i : i + 5 * len(b) - 4 : 5]",
+    "a[:, j] = a.reshape(-1)[i : i + len(b)]",
 ]
 
 
@@ -459,7 +464,8 @@ def test_sizes_of_the_run_time_that_turn_out_to_be_equal(line: str) -> None:
     (`b[:i] *= b` with i == len(b)). Both indices are known to the run time alone. A check of the target's start after
     the value was computed hid that the temporary is stored once (`b[i::-1]`); a row was not seen to lie on its own
     array as a vector; nor that one index lies between the steps of others, that a part of an array under another shape
-    is read ahead, that a part is read backwards from where it is written."""
+    is read ahead, that a part is read backwards from where it is written; nor were columns put in order under another
+    shape, by steps that only the run time knows."""
     f = program(f"def f(a, b, z, c):\n    i, j = int(c[0]), int(c[1])\n    {line}")
     for n in (1, 2, 4):
         for i, j in {(0, 0), (0, 1), (0, n - 1), (0, n), (1, 1), (n, 0), (n, 1), (n, n)}:

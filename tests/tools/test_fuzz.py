@@ -266,7 +266,7 @@ def test_commands_that_do_not_end() -> None:
 def test_crashes_are_made_smaller() -> None:
     text = "import ctypes\nTOLERANCE = 0.0\nDONATED = ()\ndef program(a):\n    b = a + 1\n    return b\n"
     crash = f"{text}def arguments():\n    ctypes.string_at(0)\n    return (1,)\narguments_again = arguments\n"
-    found = smaller(Report("failed", crash, "crash", "exit code -11"), 6.0)
+    found = smaller(Report("failed", crash, "crash", "exit code -11"), 120.0)
     assert found.rung == "crash" and len(found.text) < len(crash)
 
 

@@ -43,7 +43,7 @@ def watching_calls(base: CodeType, events: Callable[[], int]) -> Iterator[list[C
         return
     kind = api.BufferizedFunction
     usual, native = kind._called, api.NATIVE
-    functions = [calls for f in list(api._functions) if (calls := f._native) is not None]
+    functions = [calls for f in api._functions.all() if (calls := f._native) is not None]
 
     def counted(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         stack, before = frames(base), events()

@@ -578,7 +578,7 @@ def construct(i: Evaluator, node: ast.AST, kind: type, args: Sequence[Any], kwar
         i.call_nested(init, [made, *args], kwargs)
     elif isinstance(init, types.FunctionType):
         i.call_function(guarded(i, made, "__init__", init), [made, *args], kwargs)
-    elif args or kwargs:
+    elif (args or kwargs) and new is MISSING:
         raise Raises(TypeError(f"{kind.__name__}() takes no arguments"))
     return made
 

@@ -24,6 +24,7 @@ from tracebuf.ops.arrays import linalg
 from tracebuf.ops.control import scf
 from tracebuf.ops.memory import memref
 from tracebuf.ops.memory.indexing import constant_index
+from tracebuf.ops.scalars.division import FloorDivIndex
 from tracebuf.optimize.buffers.writer import IndexWriter, leaves_buffers, step_of
 
 
@@ -93,6 +94,8 @@ class _Vector:
     offsets: tuple[Mixed, ...]
     size: Mixed
     repeated: Value | None
+    pace: Value | None = None
+    """The step along the one axis, where the run time alone knows it: more than 0."""
 
     @property
     def axis(self) -> int | None:
@@ -148,8 +151,8 @@ def _vector(w: IndexWriter, buffer: Value) -> _Vector | None:
 
 
 def _flat(w: IndexWriter, v: _Vector) -> _Vector | None:
-    """The vector in its buffer as one axis, of which the other may be under another shape; None where its steps there
-    are not known."""
+    """The vector in its buffer as one axis, of which the other may be under another shape; None where it may go
+    backwards by steps that are not known."""
     type_, root = v.base.memref_type, memref.base_of(v.base)
     if not type_.is_identity or len(v.steps) != type_.rank or root.memref_type.element != type_.element:
         return None
@@ -161,7 +164,9 @@ def _flat(w: IndexWriter, v: _Vector) -> _Vector | None:
         if axis:
             n = type_.shape[axis]
             step = w.product(step, n if isinstance(n, int) else w.emit(memref.Dim.of(v.base, axis, w.loc)))
-    return _Vector(root, (along,), (offset,), v.size, v.repeated) if isinstance(along, int) else None
+    if isinstance(along, int):
+        return _Vector(root, (along,), (offset,), v.size, v.repeated)
+    return None if min(v.steps) < 0 else _Vector(root, (1,), (offset,), v.size, v.repeated, along)
 
 
 def _copy(w: IndexWriter, source: Value, target: Value, low: Mixed, high: Mixed, down: bool) -> None:
@@ -188,7 +193,7 @@ def _replacement(there: Op, views: Sequence[Op], back: Op) -> list[Op] | None:
     if s is None or d is None or s.base is not d.base or len(s.steps) != len(d.steps) or d.repeated is not None:
         found = False
     elif s.repeated is None:
-        found = isinstance(there, memref.Copy) and _ordered(w, source, target, s, d)
+        found = _ordered(w, source, target, s, d)
     elif found := not views and _ordered(inner := IndexWriter([], back.loc), source, target, s, d):
         filled, ordered, view = Block(), Block(), memref.uncast(source).defining_op
         assert isinstance(view, memref.Subview)
@@ -206,10 +211,14 @@ def _replacement(there: Op, views: Sequence[Op], back: Op) -> list[Op] | None:
 def _ordered(w: IndexWriter, source: Value, target: Value, s: _Vector, d: _Vector) -> bool:
     """Writes loops that copy one vector onto another of the same buffer as if the source had been read first; whether
     there are any."""
-    n = d.size
+    n, parts = d.size, list[tuple[Mixed, Mixed, bool]]()
     if n == -1:
         return False
-    if s.axis is None or d.axis is None or s.axis != d.axis:
+    if s.pace is not None or d.pace is not None:
+        if s.steps[0] < 0 or d.steps[0] < 0:
+            return False
+        parts = _by_pace(w, s, d)
+    elif s.axis is None or d.axis is None or s.axis != d.axis:
         if (meeting := _meeting(w, s, d)) is None:
             return False
         turn: Mixed = w.choose(w.test("sge", *meeting), n, 0)
@@ -234,6 +243,22 @@ def _ordered(w: IndexWriter, source: Value, target: Value, s: _Vector, d: _Vecto
         if low is not high and low != high:
             _copy(w, source, target, low, high, down)
     return True
+
+
+def _by_pace(w: IndexWriter, s: _Vector, d: _Vector) -> list[tuple[Mixed, Mixed, bool]]:
+    """The two parts, and whether each is copied downwards, of vectors along one axis whose steps the run time knows."""
+    (p, q), n = (x.steps[0] if x.pace is None else x.pace for x in (d, s)), d.size
+    shift, growth = w.sub(d.offsets[0], s.offsets[0]), w.sub(p, q)
+    grows, equal = w.test("sge", growth, 0), w.test("eq", growth, 0)
+    by = w.choose(equal, 1, w.choose(grows, growth, w.sub(0, growth)))
+    above = w.choose(grows, w.sub(0, shift), w.add(shift, w.sub(by, 1)))
+    turn: Mixed = w.op(FloorDivIndex, above, by)
+    turn = w.clamped(w.add(turn, w.choose(grows, 1, 0)), n)
+    turn = w.choose(equal, w.choose(w.test("sge", 0, shift), n, 0), turn)
+    return [
+        (w.choose(grows, 0, turn), w.choose(grows, turn, n), False),
+        (w.choose(grows, turn, 0), w.choose(grows, n, turn), True),
+    ]
 
 
 def _meeting(w: IndexWriter, s: _Vector, d: _Vector) -> tuple[Mixed, Mixed] | None:

@@ -19,7 +19,7 @@ from math import gcd
 
 from tracebuf.deallocate.facts import flow_blocks
 from tracebuf.ir.clone import clone_op
-from tracebuf.ir.core import Block, Mixed, Op, Value
+from tracebuf.ir.core import Block, Mixed, Op, Use, Value
 from tracebuf.ir.func import Func
 from tracebuf.ir.slices import Slice
 from tracebuf.ops.arrays import linalg
@@ -31,6 +31,8 @@ from tracebuf.optimize.buffers.writer import IndexWriter, Test, leaves_buffers, 
 
 Part = tuple[Value, Slice]
 """A buffer, whole or under another shape, and what of it is seen."""
+Placed = tuple[Slice, tuple[Mixed, Mixed]]
+"""What is seen, and its lowest and highest place."""
 SMALL_BODY = 3
 """Ops in a body that NumPy computes without a temporary: one ufunc with a conversion, and the yield."""
 SHIFTS = (integers.ShLI, integers.ShRSI, division.ShRUI)
@@ -115,18 +117,10 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
                 return None
         elif source[0] is goal[0]:
             fine = _disjoint(w, goal[1], source[1])
+        elif (under := _under_two_shapes(w, writer, use, source, goal, exact is not None)) is not None:
+            fine = under
         else:
-            there, here = (_places(w, *part) for part in (source, goal))
-            if there is None or here is None:
-                return None
-            fine = _apart(w, there, here)
-            if exact is not None and (isinstance(writer, memref.Copy) or writer.maps[use.index].is_identity):  # type: ignore[attr-defined]
-                runs = w.both(_one_run(w, source[1], there), _one_run(w, goal[1], here))
-                if runs is not False:
-                    counts_up = isinstance(writer, linalg.Generic) and use.value.memref_type.rank == 1
-                    first = w.test("sge" if counts_up else "eq", there[0], here[0])
-                    same = w.both(first, w.both(runs, _unrepeated(w, use.value)))
-                    fine = w.either(fine, same)
+            return None
         if exact is not None and source[0] is goal[0]:  # else only that they are apart may be known
             if isinstance(writer, memref.Copy):
                 same = _coincide(w, goal[1], source[1])
@@ -140,6 +134,22 @@ def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
         if harmless is False:
             break
     return harmless
+
+
+def _under_two_shapes(w: IndexWriter, writer: Op, use: Use, source: Part, goal: Part, exact: bool) -> Test | None:
+    """When a target may be written while a part of its buffer under another shape is read (`exact`: no more than that
+    part); None where it is not known where they are."""
+    there, here = _places(w, *source), _places(w, *goal)
+    if there is None or here is None:
+        return None
+    apart = _apart(w, there, here)
+    same: Test = False
+    if exact and isinstance(writer, memref.Copy):
+        same = _is_same_run(w, (source[1], there), (goal[1], here))
+    elif exact and isinstance(writer, linalg.Generic) and writer.maps[use.index].is_identity:
+        follows = _steps_ahead if use.value.memref_type.rank == 1 else _is_same_run
+        same = follows(w, (source[1], there), (goal[1], here))
+    return apart if same is False else w.either(apart, w.both(same, _unrepeated(w, use.value)))
 
 
 def _own_memory(base: Value) -> bool:
@@ -283,6 +293,20 @@ def _one_run(w: IndexWriter, s: Slice, places: tuple[Mixed, Mixed]) -> Test:
     for d in moving:
         count = w.product(count, s.sizes[d])
     return w.test("eq", w.sub(places[1], places[0]), w.sub(count, 1))
+
+
+def _is_same_run(w: IndexWriter, source: Placed, goal: Placed) -> Test:
+    """Whether two parts are the same consecutive elements."""
+    runs = w.both(_one_run(w, *source), _one_run(w, *goal))
+    return runs if runs is False else w.both(w.test("eq", source[1][0], goal[1][0]), runs)
+
+
+def _steps_ahead(w: IndexWriter, source: Placed, goal: Placed) -> Test:
+    """Whether a vector begins where another one of as many elements does, or after it, and goes at least as fast."""
+    if any(_step(s, d) < 0 for s, _ in (source, goal) for d in _moving(s) if d is not None):
+        return False
+    (_, (low, high)), (_, (first, last)) = source, goal
+    return w.both(w.test("sge", low, first), w.test("sge", w.sub(high, low), w.sub(last, first)))
 
 
 def _disjoint(w: IndexWriter, a: Slice, b: Slice) -> Test:
