@@ -407,6 +407,9 @@ class BufferizedFunction(NativeCallable):
         """The result of a call by Python."""
         hidden = self._hidden
         given, form = self._values(args, kwargs, hidden)
+        if form[0] and any(type(name) is not str for name in form[0]):  # equal to one that is
+            self._originals["the name of a keyword is of a subclass of str"] += 1
+            return self.eager(*args, **kwargs)
         if self._overlapping and (overlap := self._overlap(given, form)) is not None:
             self._count_original(overlap, given, form)
             return self.eager(*args, **kwargs)

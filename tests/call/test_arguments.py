@@ -112,6 +112,7 @@ ORIGINAL: dict[str, Callable[[], Any]] = {
     "overlapping itself": lambda: as_strided(np.arange(12.0), (4, 3), (8, 8)),
     "np.ulonglong": lambda: np.ulonglong(3),
     "odd strides": lambda: np.zeros(64, np.uint8)[:60].view([("a", "f8"), ("b", "i4")])["a"],
+    "odd strides, empty": lambda: np.zeros((4, 3), [("a", "i1"), ("b", "f8")])["b"][:0],
 }  # fmt: skip
 CONTAINERS: dict[str, Callable[[], Any]] = {
     "list": lambda: [1.0, 2.0], "ragged list": lambda: [[1, 2], [3]], "empty list": list,

@@ -214,6 +214,8 @@ def test_numbers_of_subclasses_that_tell_themselves_from_their_bases() -> None:
     ):  # fmt: skip
         refused(program(f"def f(a):\n    return {code}", x=x), reason)
     agree(program("def f(a):\n    return a[x:], a.reshape(1, x), np.zeros((x, 2))", x=Metres(3)), np.ones(3))
+    for x in (Metres(1), Level.HIGH, Share(1.0)):  # they have no dtype, as NumPy's numbers have
+        agree(program("def f(a):\n    return np.zeros(3, dtype=x)", x=x), np.ones(3))
     f = program("def f(a):\n    return a.sum(axis=y), np.zeros(y), range(y)[0], a[y], np.arange(y)", y=Level.LOW)
     agree(f, np.ones((3, 2)))
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tracebuf
+from tests.support.agreement import agree
 from tests.support.params import slow_but
 from tracebuf import api, bufferize
 
@@ -193,3 +194,37 @@ def test_as_many_arguments_as_there_are(most: int) -> None:
         for more in ({}, {"b": a}, {"b": a, "c": 2.0}, {})[:most]:
             for _ in range(2):
                 np.testing.assert_array_equal(f(*given, **more), several(*given, **more))
+
+
+MATRICES: list[Any] = []
+
+
+def test_matrices_in_a_container() -> None:
+    """A sparse matrix that is resized stays the same object: the shape was that of the calls before."""
+    sp = pytest.importorskip("scipy.sparse")
+    MATRICES[:] = [sp.csr_matrix(np.eye(3))]
+    f = bufferize(lambda x: (x + MATRICES[0].shape[0], MATRICES[0] @ x))
+    for _ in range(3):
+        agree(f, np.arange(3.0))
+    MATRICES[0].resize((4, 3))
+    agree(f, np.arange(3.0))
+
+
+def test_metadata_of_a_dtype() -> None:
+    """A dtype with metadata equals the one without."""
+    f = bufferize(lambda x: x * 2)
+    for _ in range(3):
+        f(np.ones(3))
+    with pytest.raises(tracebuf.UnsupportedError, match="with metadata"):
+        f(np.ones(3, np.dtype("f8", metadata={"unit": "m"})))
+
+
+class Name(str):
+    pass
+
+
+def test_names_of_keywords_of_a_subclass_of_str() -> None:
+    """They equal those that are str, and are handed on as they are."""
+    f = bufferize(lambda **given: list(given))
+    for name in ("a", Name("a"), "a", Name("a")):
+        assert type(f(**{name: 1})[0]) is type(name)

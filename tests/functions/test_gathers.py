@@ -416,6 +416,15 @@ def test_repeat_by_counts(name: str) -> None:
         ladder.climb(f, (A[:4], np.array([2, 0, 1, 5])))
 
 
+@pytest.mark.parametrize("index", ["c:, b", ":c, b", "b, c:"])
+def test_unsigned_indices_that_wrap_beside_parts_of_unknown_size(index: str) -> None:
+    """2**64 - 1 is the last one, as it is elsewhere: bounds that are checked before the loops said that there is none.
+    """
+    f = bufferize(program(f"def f(a, b, c):\n    a[{index}] += 1\n    return a[{index}]"))
+    for last in (2**64 - 1, 2**64 - 2, 1, 2**64 - 7, 7):
+        agree(f, B[:2].copy(), np.array([last, 0], np.uint64), 1)
+
+
 @pytest.mark.slow
 def test_a_range_in_an_index_is_the_array_of_its_ints() -> None:
     source = """

@@ -50,3 +50,12 @@ def test_an_empty_range_of_data() -> None:
     agree(g, np.ones(3))
     with pytest.raises(UnsupportedError, match="a range that is empty"):
         g(np.zeros(3))
+
+
+def test_arrays_of_ranges_of_the_caller() -> None:
+    """Of an empty one, which is a constant, they were of int64; one of very many numbers took the memory."""
+    g = tracebuf.bufferize(lambda r: (np.array(r), np.asarray(r), np.array(r, np.int8)))
+    for r in (range(0), range(2, 2), range(3), range(5, 0, -2)):
+        agree(g, r)
+    with pytest.raises(UnsupportedError, match="a range of 1099511627776 numbers"):
+        g(range(2**40))

@@ -6,6 +6,7 @@ import re
 import warnings
 from collections import namedtuple
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -321,3 +322,11 @@ def test_eval_of_known_texts() -> None:
     agree(program("def f(x, text):\n    return eval(text)"), x, "x[9]")
     for text, said in (("x + SCALE", "`SCALE` is neither local nor a module"), ("x +", "no expression")):
         assert said in refused(program(f"def f(x):\n    return eval({text!r})", SCALE=SCALE), x).reason
+
+
+def test_the_text_of_a_namespace() -> None:
+    """Of one of the caller's, of which only what is asked for is fetched, the text had no attributes."""
+    made = "def f(n):\n    s = SimpleNamespace(a=n, b='x')\n    return f'{s}', str([s])"
+    agree(program(made, SimpleNamespace=SimpleNamespace), 3)
+    for text in ("repr(s)", "str(s)", "f'{s}'", "str([s])"):
+        refused(program(f"def f(s):\n    return {text}"), SimpleNamespace(v=1.0))

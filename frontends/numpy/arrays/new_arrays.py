@@ -36,6 +36,9 @@ from tracebuf.ir.dims import Dim, sub
 from tracebuf.ir.types import I1, ScalarType, scalar_type
 from tracebuf.ops.arrays import linalg
 
+MAX_RANGE = 10_000_000
+"""The most numbers of a range that an array is made of."""
+
 
 def shape_arg(r: Recorder, shape: Any) -> tuple[Dim, ...]:
     """The shape that an int or a sequence of ints means; negative sizes raise ValueError."""
@@ -144,8 +147,12 @@ def as_array(r: Recorder, a: Any, beside: np.dtype | None = None) -> ArrayRef:
     NumPy; as an operand `beside` an array of this dtype, with which the result is of one dtype."""
     if isinstance(a, ArrayRef):
         return a
-    if isinstance(a, (list, tuple, range)):
-        return array_of(r, list(a), int) if isinstance(a, range) else array_of(r, a, beside=beside)
+    if isinstance(a, range):
+        if len(a) > MAX_RANGE:
+            raise r.refuse(f"an array of a range of {len(a)} numbers", "np.arange(start, stop, step)")
+        return array_of(r, list(a), int if a else float)
+    if isinstance(a, (list, tuple)):
+        return array_of(r, a, beside=beside)
     if not isinstance(a, (Scalar, *NUMBERS)) or (isinstance(a, NpScalar) and a.maybe_python):
         reason = f"a {name_of(a)} where an array is expected"
         raise r.refuse(reason, "list(d.values())" if isinstance(a, (dict, DictView)) else "pass an array")

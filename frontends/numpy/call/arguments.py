@@ -339,7 +339,7 @@ def array_key(name: str, x: np.ndarray) -> ArrayKey:
         order = tuple(sorted(range(x.ndim), key=lambda a: (-abs(x.strides[a]) if x.shape[a] > 1 else 0, a)))
         inner = next((a for a in reversed(order) if x.shape[a] > 1), None)
         layout = "unit" if inner is not None and x.strides[inner] == x.itemsize else "strided"
-    if not flags.aligned:
+    if not flags.aligned or (not x.size and any(s % x.itemsize for s in x.strides)):
         raise RunOriginal(f"argument `{name}` is not aligned to its elements")
     repeated = tuple(a for a in range(x.ndim) if x.strides[a] == 0 and x.shape[a] > 1) if x.size else ()
     return ArrayKey(name_of(x.dtype), dims, order, layout, flags.writeable, repeated, type(x) is np.memmap)
@@ -389,6 +389,8 @@ def signature(values: Sequence[Any]) -> tuple[Any, ...] | None:
         if kind.__class__ is not type and kind.__class__ is not ABCMeta:
             return None  # classes of such classes may hash and compare as they like
         if kind is np.ndarray:
+            if x.dtype.metadata is not None:
+                return None  # equal to the dtype without it
             parts.append((x.dtype, x.dtype.num, x.shape, x.strides, x.flags.num))
         elif kind in _DYNAMIC or x is None or (kind is int and -SMALL < x < SMALL):
             parts.append(kind)

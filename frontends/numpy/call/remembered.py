@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from tracebuf.frontends.numpy.call.arguments import extent, signature
+from tracebuf.frontends.numpy.call.arguments import extent, is_matrix, signature
 from tracebuf.frontends.numpy.call.flatten import FlatArguments, is_container
 from tracebuf.frozen import frozen
 from tracebuf.ir.ndarray import address
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 def geometry(x: np.ndarray) -> tuple[Any, ...]:
     """What of an array may change while it stays the same object, its elements apart."""
-    return address(x), x.shape, x.strides, x.flags.num, x.dtype.num, x.dtype
+    return address(x), x.shape, x.strides, x.flags.num, x.dtype.num, x.dtype, x.dtype.metadata is None
 
 
 @frozen(eq=False)
@@ -46,11 +46,11 @@ class Remembered(Generic[T]):
     @staticmethod
     def of(values: Sequence[Any], flat: FlatArguments, found: T) -> Remembered[T] | None:
         """What to remember of a call with these values (arguments, then captured ones); None where their signature does
-        not tell their keys."""
+        not tell their keys, or what is in containers may change its own."""
         tops = tuple((i, x) for i, x in enumerate(values) if is_container(x))
         plain = tuple((i, flat.starts[i]) for i, x in enumerate(values) if not is_container(x))
         signed = signature([values[i] for i, _ in plain])
-        if signed is None or not tops:
+        if signed is None or not tops or any(map(is_matrix, flat.values)):  # the shape of a matrix may change
             return None
         alone = {k for _, k in plain}
         held = [x for k, x in enumerate(flat.values) if k not in alone and isinstance(x, np.ndarray)]

@@ -206,6 +206,8 @@ def call(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: di
     if function is len:
         if len(args) != 1 or kwargs or not isinstance(args[0], Buffer) or args[0].kind not in BUFFERS:
             return NotImplemented
+        if isinstance(args[0].of, memoryview) and args[0].of.ndim == 0:
+            raise i.refuse(node, "the length of a memoryview without axes", "pass it with one")
         how = Making("frombuffer", "|u1") if args[0].kind is bytes else Making("asarray")
         return as_int_value(fetched(i, node, args[0].path, args[0].of, how).shape[0])
     names = ("buffer", "dtype", "count", "offset") if function is np.frombuffer else ("x",)

@@ -223,7 +223,9 @@ def text_of_object(i: Evaluator, node: ast.AST, x: Record, quoted: bool) -> Text
     if owner is object:
         return Text((Part(None), f"<{kind.__module__}.{kind.__qualname__} object at ...>"))
     if owner is types.SimpleNamespace:
-        return called("namespace", x.known, i, node)
+        if x.actual is not None:
+            raise i.refuse(node, "the text of a namespace of the caller's", "write its attributes: f'{x.name}'")
+        return called("namespace", x.fields, i, node)
     if is_made_by_dataclass(owner, name):
         if records.is_local(kind) and kind.__qualname__ == kind.__name__:
             raise i.refuse(node, "the text of a dataclass that a function inside defines", "define it outside")

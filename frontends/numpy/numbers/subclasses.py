@@ -85,4 +85,5 @@ def arguments(
             raise r.refuse(f"a {type(x).__name__} beside numbers of the trace", "convert it: int(x) or float(x)")
         return numpys_number(r, x) if by_numpy else base_number(r, x)
 
-    return [taken(x) for x in args], {k: taken(x) for k, x in kwargs.items()}
+    # NumPy's own number has a dtype, for which it would be taken; this one has none
+    return [taken(x) for x in args], {k: x if k == "dtype" and by_numpy else taken(x) for k, x in kwargs.items()}

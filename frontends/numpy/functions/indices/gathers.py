@@ -21,10 +21,10 @@ from tracebuf.frontends.numpy.record.broadcasting import broadcast, require_same
 from tracebuf.frontends.numpy.record.conditions import negation
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import or_empty
-from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyInt
 from tracebuf.ir.core import Block, Value
 from tracebuf.ir.dims import Dim, sub
-from tracebuf.ir.types import I1, I64, INDEX, scalar_type
+from tracebuf.ir.types import I1, I64, INDEX, UI64, scalar_type
 from tracebuf.ops.arrays import gather, linalg, scatter, tensor
 from tracebuf.ops.memory.indexing import whole_map
 from tracebuf.ops.scalars import arith, division
@@ -221,9 +221,11 @@ def check_filled(r: Recorder, at: Advanced, picked: Sequence[Dim]) -> Bring:
 
 def check_bounds(r: Recorder, array: ArrayRef, size: Dim, axis: int, picked: Sequence[Dim]) -> None:
     """Checks indices before the loops: IndexError where one is out of bounds, unless there is none."""
-    n = NpScalar(r.i64(size), I64)
+    wraps = array.dtype == np.uint64  # 2**64 - 1 is the last one, as -1 is
+    n = NpScalar(scalar_value(r, PyInt(size), UI64), UI64) if wraps else NpScalar(r.i64(size), I64)
     low = elementwise(r, np.less, [array, elementwise(r, np.negative, [n])])
-    bad = elementwise(r, np.logical_or, [low, elementwise(r, np.greater_equal, [array, n])])
+    high = elementwise(r, np.greater_equal, [array, n])
+    bad = elementwise(r, np.logical_and if wraps else np.logical_or, [low, high])
     found = any_true(r, bad) if isinstance(bad, ArrayRef) else scalar_value(r, bad, I1)
     ok = or_empty(r, negation(r, found), picked)
     r.check(ok, "IndexError", f"an index is out of bounds for axis {axis} with size {{}}", [r.index(size)])
