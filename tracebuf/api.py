@@ -57,7 +57,7 @@ from tracebuf.frontends.numpy.call.remembered import Remembered
 from tracebuf.frontends.numpy.call.results import CallPlan, build_results
 from tracebuf.frontends.numpy.call.static import check_names, static_key
 from tracebuf.frontends.numpy.call.watched import Outside, Watch, watching
-from tracebuf.frontends.numpy.source.binding import bind, parameters_of
+from tracebuf.frontends.numpy.source.binding import bind, names_of, parameters_of
 from tracebuf.frozen import cached_property, frozen
 from tracebuf.ir.dims import Expr, Sym
 from tracebuf.ir.ndarray import address
@@ -407,9 +407,6 @@ class BufferizedFunction(NativeCallable):
         """The result of a call by Python."""
         hidden = self._hidden
         given, form = self._values(args, kwargs, hidden)
-        if form[0] and any(type(name) is not str for name in form[0]):  # equal to one that is
-            self._originals["the name of a keyword is of a subclass of str"] += 1
-            return self.eager(*args, **kwargs)
         if self._overlapping and (overlap := self._overlap(given, form)) is not None:
             self._count_original(overlap, given, form)
             return self.eager(*args, **kwargs)
@@ -1021,7 +1018,7 @@ class BufferizedFunction(NativeCallable):
         bound = bind(self.__wrapped__, args, kwargs)
         extra = () if self._star is None else bound.pop(self._star)
         named = {} if self._stars is None else bound.pop(self._stars)
-        return (*bound.values(), *extra, *named.values()), tuple(named)
+        return (*bound.values(), *extra, *named.values()), names_of(named)
 
     def _known(
         self, values: tuple[Any, ...], form: tuple[Named, Form]

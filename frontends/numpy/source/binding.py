@@ -16,6 +16,27 @@ from typing import Any
 from tracebuf.frozen import frozen
 
 
+class NamesOfTheirOwn(tuple[str, ...]):
+    """Names of arguments, of which some are of subclasses of str: they are others than their equals."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, NamesOfTheirOwn) or not tuple.__eq__(self, other):
+            return False
+        return all(type(a) is type(b) for a, b in zip(self, other))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
+
+def names_of(named: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the arguments that `**kwargs` took, for which a function may ask."""
+    return tuple(named) if all(type(name) is str for name in named) else NamesOfTheirOwn(named)
+
+
 @frozen(slots=False)
 class Parameters:
     """A function's parameters by kind: positional only, positional or by keyword, `*args`, by keyword only,
