@@ -53,43 +53,54 @@ condition."""
 @plain(eq=False)
 class Maybe:
     """The value of a name that is bound on some paths only: those where `bound` (a PyBool or a bool) is True. `left`:
-    it is unbound only where the loop has been left."""
+    it is unbound only where the loop has been left. `otherwise`: None, or the number, that it is where an array or
+    container is not bound (`without_maybes`)."""
 
     bound: Any
     value: Any
     left: bool = False
+    otherwise: Any = None
+
+
+def stands_by(x: Any) -> bool:
+    """Whether a value may be there in place of an array: None, or a number."""
+    return x is None or is_number(x)
 
 
 def or_none(r: Recorder, x: Any) -> Maybe | None:
-    """A container or array that is None on the other paths, as one that is there on some; None for anything else."""
-    if type(x) is not Cond or None not in x.arms:
+    """A container that is None on the other paths, or an array that is None or a number there, as one that is there on
+    some; None for anything else."""
+    if type(x) is not Cond or not any(map(stands_by, x.arms)):
         return None
-    side = 1 if x.arms[0] is None else 0
-    value = x.arms[side]
-    if not (isinstance(value, ArrayRef) or is_container(value)):
+    side = 1 if stands_by(x.arms[0]) else 0
+    value, otherwise = x.arms[side], x.arms[1 - side]
+    if not (isinstance(value, ArrayRef) or (otherwise is None and is_container(value))):
         return None
-    return Maybe(PyBool(negation(r, x.condition) if side else x.condition), value)
+    return Maybe(PyBool(negation(r, x.condition) if side else x.condition), value, otherwise=otherwise)
 
 
 def with_maybes(r: Recorder, x: Any, like: Any) -> Any:
     """A value with what may be None in it as a `Maybe`, where `like` has one."""
     if isinstance(like, Maybe):
-        found = x if isinstance(x, Maybe) else or_none(r, x)
-        return found or (Maybe(False, like.value) if x is None else Maybe(True, x))
+        found, otherwise = x if isinstance(x, Maybe) else or_none(r, x), like.otherwise
+        if found is None:
+            there = not same_value(x, otherwise)
+            return Maybe(there, x if there else like.value, otherwise=otherwise)
+        return found if found.otherwise is otherwise or same_value(found.otherwise, otherwise) else x
     if type(like) is tuple and type(x) is tuple and len(x) == len(like):
         return tuple(with_maybes(r, a, b) for a, b in zip(x, like))
     return x
 
 
 def without_maybes(x: Any) -> Any:
-    """A value whose `Maybe`s are None where they are not bound."""
+    """A value whose `Maybe`s are None, or another value that stands by, where they are not bound."""
     if type(x) is tuple:
         return tuple(map(without_maybes, x))
     if not isinstance(x, Maybe):
         return x
     if isinstance(x.bound, bool):
-        return x.value if x.bound else None
-    return choice(x.bound.value, x.value, None)
+        return x.value if x.bound else x.otherwise
+    return choice(x.bound.value, x.value, x.otherwise)
 
 
 def choice(condition: Value, then: Any, otherwise: Any, leaving: int | None = None) -> Cond[Any]:
@@ -275,7 +286,7 @@ def structure(x: Any) -> Any:
 def rebuild(like: Any, parts: Iterator[Any]) -> Any:
     """A value of the structure of `like` with other leaves."""
     if isinstance(like, Maybe):
-        return Maybe(next(parts), rebuild(like.value, parts))
+        return Maybe(next(parts), rebuild(like.value, parts), otherwise=like.otherwise)
     return with_items(like, [rebuild(i, parts) for i in items_of(like)]) if is_container(like) else next(parts)
 
 

@@ -51,7 +51,7 @@ def within(x: Any, change: Callable[[Any], Any], heap: Heap) -> Any:
     object if nothing changes."""
     if isinstance(x, Maybe):
         value = change(x.value)
-        return x if value is x.value else Maybe(x.bound, value, x.left)
+        return x if value is x.value else Maybe(x.bound, value, x.left, x.otherwise)
     if isinstance(x, Cond):
         return x.map(change)
     return heap.with_changed(x, change) if isinstance(x, tuple) and is_container(x) else x

@@ -28,6 +28,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     parts_of,
     same_value,
     shell,
+    stands_by,
     structure,
     to_values,
     unify_values,
@@ -53,7 +54,10 @@ from tracebuf.frontends.numpy.record.values import (
     Env,
     GuardedRef,
     Kind,
+    NpScalar,
     PyBool,
+    PyComplex,
+    PyFloat,
     PyInt,
     Scalar,
     Storage,
@@ -157,7 +161,8 @@ class Join:
         if unchecked or all(b is True for b in bound):
             return finish
         flag, leaving = self.number(name, BOOL, bound[0], bound[1]), self.leaving()
-        return lambda: Maybe(flag(), finish(), leaving is not None and bound[1 - leaving] is True)
+        otherwise = next((s.otherwise for s in sides if isinstance(s, Maybe)), None)
+        return lambda: Maybe(flag(), finish(), leaving is not None and bound[1 - leaving] is True, otherwise)
 
     def sides_or_none(self, values: list[Any]) -> list[Any]:
         """Two values of which one is None on some paths, and items of tuples, as such that are there on the others."""
@@ -165,7 +170,7 @@ class Join:
         if type(a) is tuple and type(b) is tuple and len(a) == len(b):
             items = [self.sides_or_none([x, y]) for x, y in zip(a, b)]
             return [*map(tuple, zip(*items))] if any(isinstance(x, Maybe) for x, _ in items) else values
-        if not any(type(x) is Cond for x in values) or not all(x is None or x_is_there(x) for x in values):
+        if not any(type(x) is Cond for x in values) or not all(stands_by(x) or x_is_there(x) for x in values):
             return values
         found = list[Any]()
         for frame, x in zip(self.frames, values):
@@ -173,7 +178,19 @@ class Join:
                 found.append(or_none(self.r, x))
         if not any(found) or any(f is None and type(x) is Cond for f, x in zip(found, values)):
             return values
-        return [f or Maybe(x is not None, MISSING if x is None else x) for f, x in zip(found, values)]
+        by = [f.otherwise if f else x for f, x in zip(found, values) if f or stands_by(x)]
+        if not self.is_of_before(by[0]) or not same_value(by[0], by[-1]):
+            return values
+        return [
+            f or Maybe(not stands_by(x), MISSING if stands_by(x) else x, otherwise=by[0])
+            for f, x in zip(found, values)
+        ]
+
+    def is_of_before(self, x: Any) -> bool:
+        """Whether None or a number is known, or was there before the branches."""
+        if isinstance(x, PyInt):
+            return self.r.in_scope(x.expr)
+        return not isinstance(x, PyBool | PyComplex | PyFloat | NpScalar) or self.r.is_visible(x.value)
 
     # -- values
     def value(self, name: str, a: Any, b: Any) -> Finish:

@@ -21,6 +21,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     path_dependent,
     rebuild,
     same_value,
+    stands_by,
     structure,
     unify,
     unify_values,
@@ -148,13 +149,31 @@ class LoopComparison(LoopHead):
             more = self.plan.rebound_containers | {name}
             self.mend(name, "is another container in each iteration", rebound_containers=more)
         elif item.path[0] in self.entry_values and (like := self.with_none(item)) is not None:
-            self.plan = self.plan.forgetting(name)
-            makers, first = ByIdentity[Any, LeafMaker](), int(isinstance(like, Maybe))
-            arrays = arrays_first_bound_inside(self.r, name, like, self.frame, first)
-            make = template(self.r, name, like, self.frame, makers, bool(first))
-            self.mend(name, "is None at first", or_none={name: make}, arrays=arrays)
+            self.plan_maybe(item, like, "is None at first")
         else:
             self.peel(name, "is another object after an iteration")
+
+    def plan_maybe(self, item: Item, like: Any, why: str) -> None:
+        """Plans a name that holds an array or container, or what stands by, by the path; `like`: it with `Maybe`s."""
+        name = str(item.path[0])
+        self.plan = self.plan.forgetting(name)
+        makers, first = ByIdentity[Any, LeafMaker](), int(isinstance(like, Maybe))
+        arrays = arrays_first_bound_inside(self.r, name, like, self.frame, first)
+        make = template(self.r, name, like, self.frame, makers, bool(first))
+        self.mend(name, why, or_none={name: make}, arrays=arrays)
+
+    def with_number(self, item: Item) -> Maybe | None:
+        """A name that is a known number before the loop, and then an array or still that number by the path, as a
+        `Maybe`; None for any other."""
+        name = item.path[0]
+        if name not in self.entry_values or self.entry_values[name] is not item.entry or not stands_by(item.entry):
+            return None
+        back = self.after[name]
+        sides = back.arms if type(back) is Cond else ()
+        there = [x for x in sides if isinstance(x, ArrayRef)]
+        if len(there) != 1 or not any(same_value(x, item.head) or same_value(x, item.entry) for x in sides):
+            return None
+        return Maybe(True, there[0], otherwise=item.entry)
 
     def maybes(self, entry: Any, back: Any) -> Any:
         """The end of an iteration, with what may be None there and was before as a `Maybe`; in tuples arrays only."""
@@ -210,6 +229,8 @@ class LoopComparison(LoopHead):
         joined, direction = unify(item.kind, kind_of(item.back)), self.directions.get(item.path)
         if joined is not None and unify_values(self.r, item.entry, item.back) is None:
             self.compare_alternatives(item)
+        elif joined is None and (like := self.with_number(item)) is not None:
+            self.plan_maybe(item, like, f"is {item.entry!r} at first")
         elif joined is None:
             self.peel(item.path[0], "is no number after an iteration, or of a type that does not go with the first")
         elif joined != item.kind:
@@ -574,7 +595,7 @@ def template(
 ) -> Template:
     """How to make a placeholder, before the first iteration, for a name that an iteration first binds; it is never
     read. Names that one iteration binds to one object have one placeholder: `makers` and, for one attempt, `made`."""
-    value = x.value if isinstance(x, Maybe) else x
+    value, otherwise = (x.value, x.otherwise) if isinstance(x, Maybe) else (x, None)
     found = list(parts_of(value))
     for leaf in found:
         if leaf not in makers:
@@ -586,7 +607,7 @@ def template(
             if maker not in made:
                 made[maker] = maker(r)
         whole = rebuild(value, iter([made[maker] for maker in mine]))
-        return whole if name == RETURN or not unbound else Maybe(False, whole)
+        return whole if name == RETURN or not unbound else Maybe(False, whole, otherwise=otherwise)
 
     return make
 

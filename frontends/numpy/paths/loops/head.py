@@ -262,7 +262,7 @@ class LoopHead:
         made = rebuild(value, heads)
         stand_in(self.r, value, made)
         self.objects.at_head(name, value, made)
-        return Maybe(flag[0], made) if flag else made
+        return Maybe(flag[0], made, otherwise=x.otherwise) if flag else made
 
     def item(self, path: Path, entry: Any) -> Item:
         """One leaf of a carried name at the head."""
