@@ -65,7 +65,7 @@ def test_what_is_computed_is_plain_and_what_is_a_view_is_a_memmap(tmp_path: Path
 
 
 @pytest.mark.parametrize("result", one_in(2, ["m", "m[1:]", "m * 2", "None"]))
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_what_is_stored_is_in_the_file(tmp_path: Path, result: str) -> None:
     for form in STORES:
         agree(tmp_path, program(f"def f(m):\n    {form}\n    return {result}"))

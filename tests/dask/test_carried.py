@@ -108,7 +108,7 @@ def both_buffers(u, n):
         3, [elapsed, decay, average, both_buffers, by_turns, beside_its_start, history, two_buffers, twice_the_same]
     ),
 )
-@pytest.mark.cases(3)
+@pytest.mark.cases(9)
 def test_what_a_loop_carries_goes_on(f: Callable[..., Any], steps: int | None) -> None:
     u = np.random.default_rng(0).standard_normal(40)
     for n in (0, 1, 2, 5) if f is not history else (1, 2, 5):

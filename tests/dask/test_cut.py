@@ -21,6 +21,7 @@ ALIKE = {"squared": "two axes", "with_outer": "along axis 1", "backwards": "step
 
 
 @pytest.mark.parametrize("name", one_in(6, CASES))
+@pytest.mark.slow
 def test_what_lies_outside_of_a_halo_does_not_matter_and_each_rim_does(name: str) -> None:
     f, args = CASES[name][0], copy.deepcopy(CASES[name][1])
     found = check_cut(bufferize(f), args, found=read(bufferize(f), args, {})[0])
@@ -73,6 +74,7 @@ def source_in_a_loop(x):
     (places_of_largest, (19,), ["reduced by minimum and maximum, by place"]),
     (source_in_a_loop, (29,), ["halo (2, 2), by place"]),
 ])  # fmt: skip
+@pytest.mark.cases(3)
 def test_what_is_said_is_what_is_done_on_dask_arrays(f: Any, shape: tuple[int, ...], said: list[str]) -> None:
     da, dask = pytest.importorskip("dask.array"), pytest.importorskip("dask")
     from tracebuf.dask import distribute

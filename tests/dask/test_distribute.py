@@ -78,7 +78,7 @@ def agree(f: Any, args: list[Any], close: bool = False, chunks: Any = 11, steps:
 
 
 @pytest.mark.parametrize("name", one_in(12, [n for n in CASES if n not in REFUSED]))
-@pytest.mark.cases(3)
+@pytest.mark.cases(9)
 def test_chunks_give_the_bits_of_the_function(name: str) -> None:
     agree(CASES[name][0], arguments(name), close=name in SUMS)
 
@@ -112,6 +112,7 @@ TILED |= {"volume": 5_000, "padded_2d": 600}
 
 
 @pytest.mark.parametrize("name", one_in(5, TILED))
+@pytest.mark.cases(3)
 def test_tiles_give_the_bits_of_the_function(
     name: str, small_tiles: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +237,7 @@ def test_numbers_of_several_kinds() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "i4", "i8", "u1", "?"])
+@pytest.mark.cases(3)
 def test_dtypes(dtype: str) -> None:
     def several(x: np.ndarray) -> Any:
         return x[1:] + x[:-1], x.max(), x.min()

@@ -110,6 +110,7 @@ def itself(x: Any) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("f", [laplace, around, above_mean, itself], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("view", ["a", "a[3:-5, 2:]", "a[::-1, ::3]", "a.T"])
+@pytest.mark.cases(3)
 def test_windows_of_what_is_only_read_are_read_where_they_are_needed(f: Any, view: str, a: Any, tmp_path: Path) -> None:
     x = eval(view, {"a": np.load(tmp_path / "a.npy", mmap_mode="r")})
     lazy = distribute(f)(da.from_array(Mapped(x), chunks=(20, 15)))

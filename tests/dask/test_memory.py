@@ -71,6 +71,7 @@ def test_a_chunk_takes_at_most_what_was_said(name: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "rest"), [("laplace", ()), ("wave", (0.1,)), ("heat", (4,))])
+@pytest.mark.cases(3)
 def test_never_more_than_two_copies_of_a_chunk_are_alive(
     name: str, rest: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ def flat(result: Any) -> list[Any]:
 
 @pytest.mark.parametrize("n, chunks", CHUNKS)
 @pytest.mark.parametrize("f", FUNCTIONS)
+@pytest.mark.cases(3)
 def test_what_is_read_in_chunks(f: Callable[..., Any], n: int, chunks: Any) -> None:
     x, y = np.random.default_rng(n).normal(size=(2, n, 7)) * 10
     lazy = [da.from_array(a.copy(), chunks=(chunks, 4 if n != chunks else 7)) for a in (x, y)]

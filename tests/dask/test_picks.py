@@ -131,7 +131,7 @@ def given(f: Callable[..., Any]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", one_in(7, FUNCTIONS))
-@pytest.mark.cases(2)
+@pytest.mark.slow
 def test_what_is_at_one_place(name: str, recwarn: pytest.WarningsRecorder) -> None:
     f = FUNCTIONS[name]
     for chunks in (13, 8):

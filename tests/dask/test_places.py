@@ -94,6 +94,7 @@ def test_what_depends_on_the_place(f: Callable[..., Any], chunks: int) -> None:
 
 
 @pytest.mark.parametrize("f", [centre, numbered, framed, firsts, first_not_a_number])
+@pytest.mark.cases(3)
 def test_no_axis_becomes_one_chunk(f: Callable[..., Any], recwarn: pytest.WarningsRecorder) -> None:
     x = given(f)
     distribute(bufferize(f))(da.from_array(x, chunks=7))

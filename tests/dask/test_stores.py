@@ -153,6 +153,7 @@ def given(f: Callable[..., Any]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", one_in(8, FUNCTIONS))
+@pytest.mark.cases(2)
 def test_stores_in_chunks(name: str, recwarn: pytest.WarningsRecorder) -> None:
     f = FUNCTIONS[name]
     for chunks in (13, 8):

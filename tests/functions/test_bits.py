@@ -19,7 +19,7 @@ CALLS = [*(f"np.packbits({x})" for x in PACKED), *(f"np.unpackbits({x})" for x i
 
 
 @pytest.mark.parametrize("text", one_in(4, CALLS))
-@pytest.mark.cases(4)
+@pytest.mark.cases(12)
 def test_bits(text: str) -> None:
     f = program(f"def f(a):\n    return {text}")
     empty = [] if "a[0" in text or "count=" in text else [(2, 0)]  # bits beyond none are what memory holds in NumPy

@@ -187,6 +187,7 @@ REDUCTIONS = ["np.sum(a, axis=x)", "np.prod(a, axis=x)", "a.mean(axis=x)", "a.ma
               "np.sum(abs(a) ** 2, axis=x)"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_c2_folded_products_round_as_numpys() -> None:
     """Where elements that are folded lie next to each other, NumPy rounds each product of components."""
     f = program("def f(a): return np.prod(a, axis=0), np.prod(a, axis=1), np.prod(a), np.multiply.reduce(a[0])")
@@ -403,7 +404,7 @@ def test_indices_of_extremes(text: str) -> None:
 
 @pytest.mark.parametrize("dtype", [np.complex128, *slow_but((), [np.complex64])])
 @pytest.mark.parametrize("name", slow_but(["minimum", "fmax"], ["maximum", "minimum", "fmax", "fmin"]))
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_running_extremes(name: str, dtype: Any) -> None:
     """Ties, signed zeros, infinities, and NaNs in either part, in the middle and at the ends."""
     f = program(f"def f(a): return np.{name}.accumulate(a, -1), np.{name}.accumulate(a[..., ::-1], 0)")

@@ -371,6 +371,7 @@ REQUIREMENTS = [None, [], "C", "F", ["W"], ["C", "W"], ["FORTRAN", "A"], ["E", "
 
 
 @pytest.mark.parametrize("requirements", REQUIREMENTS, ids=str)
+@pytest.mark.cases(3)
 def test_require(requirements: Any) -> None:
     """The same array object where nothing is to change, else NumPy's copy, in its order; its errors."""
     text = "def f(a, want):\n    b = np.require(a, want, requirements)\n    return b, b is a"

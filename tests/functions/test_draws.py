@@ -209,6 +209,7 @@ def test_functions_without_source_draw_too() -> None:
 
 
 @pytest.mark.parametrize("kind", one_in(3, MAKERS))
+@pytest.mark.slow
 def test_lists_are_shuffled(kind: str) -> None:
     f = program("""
         def f(a, given, rng):

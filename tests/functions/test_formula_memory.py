@@ -37,7 +37,7 @@ COUNTS = {
 
 @pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
 @pytest.mark.parametrize("text", one_in(8, COUNTS))
-@pytest.mark.cases(4)
+@pytest.mark.cases(12)
 def test_formulas_allocate_no_more(text: str) -> None:
     f = bufferize(program(f"def f({', '.join(GIVEN)}):\n    return {text}"))
     f(**GIVEN)

@@ -246,6 +246,7 @@ def test_searchsorted(name: str) -> None:
 
 @pytest.mark.parametrize("side", ["left", "right"])
 @pytest.mark.parametrize("code", slow_but("d", "defqQbB"))
+@pytest.mark.cases(2)
 def test_places_in_vectors_of_each_size(code: str, side: str) -> None:
     """Equal elements, infinities and NaN at the ends, a stride that is not 1, and values between all of them."""
     f, kind = program(f"def f(a, v):\n    return np.searchsorted(a, v, '{side}')"), np.dtype(code)
@@ -331,6 +332,7 @@ def test_interp(name: str) -> None:
 
 
 @pytest.mark.parametrize("points", slow_but([2, 9], [2, 3, 4, 5, 6, 7, 9, 30]))
+@pytest.mark.cases(2)
 def test_interpolations_among_few_and_many_points(points: int) -> None:
     """Rising, falling and random places, more than there are points and fewer, some of them the points themselves."""
     f, r = program("def f(x, xp, fp):\n    return np.interp(x, xp, fp, 7)"), np.random.default_rng(points)
@@ -566,6 +568,7 @@ def test_repeats_of_each_row_in_rising_order() -> None:
     "np.repeat(a, n) + np.repeat(a[::-1], n)", "np.repeat(a > 0.5, n), np.repeat(a + 1j, n)",
     "np.cumsum(np.repeat(a, n))", "np.repeat(np.arange(len(a)), n) * np.arange(len(b))",
 ])  # fmt: skip
+@pytest.mark.cases(3)
 def test_runs_of_one_source_within_other_work(text: str) -> None:
     """Runs that are longer than the blocks of NumPy's loops, and than the pieces between two polls."""
     r, f = np.random.default_rng(5), bufferize(program(f"def f(a, b, n): return {text}"))

@@ -57,12 +57,13 @@ EVEN = [
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("text", one_in(8, EVEN))
+@pytest.mark.cases(3)
 def test_bins_of_one_width(text: str) -> None:
     agree(program(f"def f(x, y, p, k, e):\n    return {text}"), *GIVEN, ulp=8 if "density" in text else 0)
 
 
 @pytest.mark.parametrize("dtype", "df")
-@pytest.mark.cases(2)
+@pytest.mark.slow
 def test_elements_at_the_edges_of_bins(dtype: str) -> None:
     """The computed place of an element may be one beside its bin, which the edges tell."""
     r = np.random.default_rng(3)

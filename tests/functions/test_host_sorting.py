@@ -85,6 +85,7 @@ def test_counts_of_two_axes_are_the_middle_of_a_larger_array() -> None:
 
 
 @pytest.mark.parametrize("text", slow_but(BINNED[:1], BINNED))
+@pytest.mark.slow
 def test_bins(text: str) -> None:
     agree(made(text), INT, 2, 0.3)
     agree(made(text), INT * 0.5, 3, 0.3)

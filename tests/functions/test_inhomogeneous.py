@@ -63,6 +63,7 @@ def rows(n: Any) -> Any:
 
 
 @pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.slow
 def test_the_detected_shape_of_lists_of_run_time_length(n: int) -> None:
     agree(rows, n)
     assert text_of(tracebuf.bufferize(rows), n) == text_of(rows, n)

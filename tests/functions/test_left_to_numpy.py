@@ -58,7 +58,7 @@ def ranges(x):
     (shapes, (X, np.array([2, 3]))), (paths, (X, X.T.copy())), (ranges, (X,)),
     (by_places, (X, X.T.copy(), [0, 1])),
 ], ids=lambda x: getattr(x, "__name__", ""))  # fmt: skip
-@pytest.mark.cases(4)
+@pytest.mark.cases(12)
 def test_as_eager(f: Any, args: tuple[Any, ...]) -> None:
     agree(f, *args, ulp=8)
     if f not in (texts, paths):

@@ -72,6 +72,7 @@ TEXTS = split(FORMS)
 
 
 @pytest.mark.parametrize("text", slow_but(TEXTS[::6], TEXTS))
+@pytest.mark.cases(3)
 def test_c1_functions_applied(text: str) -> None:
     names = names_in(text, VALUES)
     source = f"def f({', '.join(names)}):\n    return {text}"

@@ -382,6 +382,7 @@ def chosen(a, m, v):
 
 
 @pytest.mark.parametrize("step", slow_but([1], [1, 2, -1]))
+@pytest.mark.slow
 def test_runs_of_a_mask(step):
     """Words of eight bools are skipped where none is set, and 64 are counted at a time."""
     rng = np.random.default_rng(2)
@@ -409,7 +410,7 @@ def test_the_truth_of_what_a_mask_leaves_is_asked_where_the_run_comes() -> None:
 
 
 @pytest.mark.parametrize("text", ["np.nonzero(a), np.argwhere(b)", "np.flatnonzero(a), np.where(b)", "b[b.nonzero()]"])
-@pytest.mark.cases(3)
+@pytest.mark.slow
 def test_places_of_numbers_that_are_not_zero(text: str) -> None:
     """By a mask of a byte for each element: the exception of rule S2, which the trace notes."""
     f = climb(program(f"def f(a, b): return {text}"), (np.array([[3, 0, 5, 1]]), np.array([[1.0, 0, np.nan, -0.0]])))
@@ -427,6 +428,7 @@ def test_what_is_stored_where_an_empty_mask_is_of_another_shape(shape: tuple[int
 
 @pytest.mark.parametrize("call", ["np.putmask(a, a > 0, {})", "np.place(a, a > 0, {})", "np.put(a, [0, 1], {})"])
 @pytest.mark.parametrize("values", ["v[k:]", "v[v > k]", "v[: len(v[v > k])]"])
+@pytest.mark.cases(3)
 def test_values_of_which_only_the_run_time_knows_that_there_are_none(call: str, values: str) -> None:
     f = tracebuf.bufferize(program(f"def f(a, v, k):\n    {call.format(values)}\n    return a"))
     for k in (0, 3, 1, 5):
@@ -457,7 +459,7 @@ def test_an_array_stored_to_itself_by_a_mask_of_all() -> None:
         "out = np.empty(()); out[()] = c; i = (out < 1) | np.isnan(out); out[i] = np.asarray(2.0)[i]; return out, c",
     ],
 )  # fmt: skip
-@pytest.mark.cases(4)
+@pytest.mark.cases(8)
 def test_an_index_that_is_one_bool(body):
     """It is a mask of a new first axis of one element."""
     f = program(f"def f(a, c):\n    {body}")

@@ -65,6 +65,7 @@ ALL = ["return " + text for some in (ROOTS, POLY, INSERTED, RAVELLED, SPACED) fo
 
 
 @pytest.mark.parametrize("body", one_in(12, ALL))
+@pytest.mark.cases(3)
 def test_values(body: str) -> None:
     f = program(f"def f(x, m, i, j, k):\n    {body}")
     agree(f, X, M, np.array([2, -1, 7]), np.array([1, 9, -3]), 5)

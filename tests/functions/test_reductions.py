@@ -290,6 +290,7 @@ def test_reductions_of_arrays_without_elements(form: str) -> None:
 
 @pytest.mark.parametrize("repeated", range(3))
 @pytest.mark.parametrize("order", one_in(2, itertools.permutations(range(3))))
+@pytest.mark.cases(3)
 def test_the_order_of_axes_beside_a_repeated_one(repeated: int, order: tuple[int, ...]) -> None:
     """An axis of stride 0 does not say where it lies in memory: it was taken for the outermost."""
     shape = [1 if k == repeated else 4 for k in range(3)]
@@ -303,6 +304,7 @@ def test_the_order_of_axes_beside_a_repeated_one(repeated: int, order: tuple[int
 @pytest.mark.parametrize(
     "form", one_in(7, ["count_nonzero", "nansum", "nanprod", "nanmean", "nanvar", "nanmax", "nanmedian"])
 )
+@pytest.mark.cases(3)
 def test_reductions_that_numpy_makes_of_a_copy(form: str, repeated: int) -> None:
     """Copies have a repeated axis innermost, so that the result's axes are in another order."""
     shape = [1 if k == repeated else 4 for k in range(3)]
@@ -345,7 +347,7 @@ FEW = {
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", one_in(9, FEW))
-@pytest.mark.cases(2)
+@pytest.mark.slow
 def test_c2_axes_of_a_few_known_elements(name: str) -> None:
     f = program(f"def f(a): return {FEW[name]}")
     a = np.random.default_rng(0).normal(size=(8, 12))

@@ -60,6 +60,7 @@ def test_bits(form: str, code: str) -> None:
 
 
 @pytest.mark.parametrize("code", slow_but("d", "efd"))
+@pytest.mark.slow
 def test_of_one_far_quotient_among_others(code: str) -> None:
     """And into an operand's memory, of which a part is computed again."""
     a, b = (np.linspace(-9, 9, 300).astype(code) + np.array(k, code) for k in (0, 9.5))

@@ -218,6 +218,7 @@ def test_a_long_accumulation_goes_on_where_its_parts_end() -> None:
     "np.hypot(np.fmin(b[1:], 2) + b[:1], b[:1], out=a)", "np.fmod(7, b[1:], out=a)",
 ])  # fmt: skip
 @pytest.mark.parametrize("dtype", [float, complex])
+@pytest.mark.cases(3)
 def test_an_operand_that_is_repeated_into_out(form: str, dtype: type) -> None:
     """NumPy's loop got the elements that another version of the nest gathers, which were none: any numbers."""
     f = program(f"def f(a, b): {form}")

@@ -67,7 +67,7 @@ def same(wanted: Any, found: Any, tolerance: float) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(4, CALLS))
-@pytest.mark.cases(2)
+@pytest.mark.cases(6)
 def test_results_are_eagers(name: str) -> None:
     f, args = CALLS[name]
     g = tracebuf.bufferize(f)

@@ -56,7 +56,7 @@ NUMBERS = ("2", "1.5", "True", "np.int8(3)", "1j", "x", "k")
 
 
 @pytest.mark.parametrize("text", one_in(48, EXPRESSIONS))
-@pytest.mark.cases(4)
+@pytest.mark.cases(12)
 def test_n1_numbers_beside_arrays(text: str) -> None:
     for number in some(2, NUMBERS):
         f = bufferize(program(f"def f(a, x, k): return {re.sub(NAME, number, text)}"))
@@ -87,7 +87,7 @@ def test_numpys_numbers_that_are_known_stay_numbers() -> None:
 
 
 @pytest.mark.parametrize("dtype", one_in(3, [np.float64, np.float32, np.float16, np.complex128, np.int64]))
-@pytest.mark.cases(2)
+@pytest.mark.slow
 def test_products_with_a_number_and_zero(dtype: type) -> None:
     """np.dot of a number adds to zeros: nothing is -0.0, as `a * b` is."""
     for text in ("np.dot(-1, a)", "np.dot(a, k)", "a.dot(-1.0)", "np.inner(-1, a)", "np.inner(a, k)", "np.outer(-1, a)",

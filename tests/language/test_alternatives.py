@@ -107,6 +107,7 @@ LOOPS = [the_last_above, gaps, three_types, without_none, pairs_of_loops, in_a_d
 
 
 @pytest.mark.parametrize("f", LOOPS, ids=lambda f: f.__name__)
+@pytest.mark.cases(3)
 def test_a_loop_carries_none_or_a_number(f):
     """It was refused, or its first iterations were traced by themselves."""
     g = bufferize(verify=True)(f)

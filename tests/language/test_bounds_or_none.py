@@ -70,5 +70,6 @@ def of_numpys_ints(v, k):
 @pytest.mark.parametrize(
     "f", [without_ends, downwards, in_a_loop, stored_to, windows, of_data, of_lists, of_numpys_ints]
 )
+@pytest.mark.cases(3)
 def test_no_bound_where_it_is_zero(f: Any, k: int) -> None:
     agree(f, np.arange(7.0), k)

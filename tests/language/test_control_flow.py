@@ -443,6 +443,7 @@ def test_a_size_of_a_branch_that_is_known_late_not_to_be_taken() -> None:
     ],
 )
 @pytest.mark.parametrize("order", one_in(3, [(2, -1, 0, 1), (-1, 2, 0), (0, 3, -2)]))
+@pytest.mark.cases(3)
 def test_what_a_loop_or_branch_knows_is_not_known_at_entry(body: str, order: tuple[int, ...]) -> None:
     """A guard that a size is not 1 says more in a loop that runs, where the size is positive, than at the entry."""
     lines = ["t = 0", *body.split("\n"), "return t, m, m[s:], m[:s], max(s, 0), abs(s), s > 1, s >= 0"]

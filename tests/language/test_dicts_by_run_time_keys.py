@@ -402,7 +402,7 @@ def moves_what_is_missing(keys, most):
 
 @pytest.mark.parametrize("f", [least_recently_used, both_ends])
 @pytest.mark.parametrize("keys", one_in(3, [[3, 1, 2, 5, 3, 1, 2], [4, 4, 1], []]))
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_ordered_dicts(f: Any, keys: list[int]) -> None:
     agree(f, np.array(keys, int), 2)
 

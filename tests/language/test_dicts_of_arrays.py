@@ -219,6 +219,7 @@ def one_of_two(x, ks):
     return found[1 + int(x[0]) % 2] + 1
 
 
+@pytest.mark.slow
 def test_arrays_of_several_lengths_by_a_key_of_the_run_time() -> None:
     """A KeyError of ours: nothing noted that values of a dict, looked at together, are of any length."""
     for x in (np.arange(4.0), np.arange(4.0) + 1):

@@ -85,6 +85,7 @@ LAYOUTS = {
 @pytest.mark.parametrize(
     "f", [diagonal, in_turn, whole, elements, of_views, of_itself, out_of_bounds, at_places, beyond]
 )
+@pytest.mark.cases(3)
 def test_stores(f: Callable[..., Any], layout: str) -> None:
     agree(f, LAYOUTS[layout], 2.5)
 

@@ -322,6 +322,7 @@ def made(body: str) -> Any:
 
 
 @pytest.mark.parametrize("name", one_in(3, TRACED))
+@pytest.mark.cases(3)
 def test_generator_functions(name: str) -> None:
     f = tracebuf.bufferize(verify=True)(made(TRACED[name]))
     for a in ([2.0, 1.0, 5.0, 3.0], [1.0, 7.0, 2.0, 0.5]):
@@ -371,7 +372,7 @@ def test_what_a_generator_does_is_done_in_its_turn(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("made", ["{{v * 2 for v in {}}}", "{{v: v + 1 for v in {}}}"])
-@pytest.mark.cases(2)
+@pytest.mark.slow
 def test_sets_and_dicts_of_a_generator_whose_items_the_run_time_knows(made: str) -> None:
     """It was an InternalError; of a list of the items they are made."""
     given = """

@@ -95,7 +95,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("f", one_in(6, PROGRAMS))
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_programs(f: Any) -> None:
     climb(f, (X,))
     for x in (X[::-1].copy(), X[:3], np.sort(X)):

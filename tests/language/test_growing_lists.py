@@ -179,6 +179,7 @@ APPENDED = (doubled, returned, positive, several, floats, ints, bools, complexes
 
 
 @pytest.mark.parametrize("f", APPENDED)
+@pytest.mark.cases(3)
 def test_appended(f: Any) -> None:
     agree(f, X)
 
@@ -1076,7 +1077,7 @@ REPEATED = (
 
 
 @pytest.mark.parametrize("body", one_in(3, REPEATED))
-@pytest.mark.cases(3)
+@pytest.mark.cases(9)
 def test_a_list_is_repeated_in_place(body: str) -> None:
     """Another name of it did not see what `*=` does."""
     f = program(f"def f(x, k):\n    {body}\n    return l, m, l is m")
@@ -1096,7 +1097,7 @@ REPLACED = {
 
 @pytest.mark.parametrize("body", REPLACED.values(), ids=list(REPLACED))
 @pytest.mark.parametrize("first", ["list(range(len(x)))", "[4, 2, 0, 1, 3]", "[int(v) for v in y]"])
-@pytest.mark.cases(4)
+@pytest.mark.cases(12)
 def test_a_list_that_others_of_its_length_replace(first: str, body: str) -> None:
     """As tours are annealed: the length was looked for in another place of new lists, and lists by the path were not
     taken to be of run-time length."""

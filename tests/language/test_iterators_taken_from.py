@@ -211,6 +211,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("f", one_in(5, PROGRAMS))
+@pytest.mark.cases(4)
 def test_programs(f: Any) -> None:
     climb(f, (X,), again=[(X[::-1].copy(),)])
     agree(f, X[:4])

@@ -131,7 +131,7 @@ PROGRAMS = [
 
 
 @pytest.mark.parametrize("f, args, again", one_in(6, PROGRAMS, rows=True), ids=lambda x: getattr(x, "__name__", ""))
-@pytest.mark.cases(3)
+@pytest.mark.cases(6)
 def test_keys_that_only_the_run_time_knows(f: Any, args: Any, again: Any) -> None:
     climb(f, args)
     for values in (args, *again):

@@ -513,7 +513,7 @@ LISTS_OF_OBJECTS = [
 
 
 @pytest.mark.parametrize("text", one_in(2, LISTS_OF_OBJECTS))
-@pytest.mark.cases(4)
+@pytest.mark.cases(8)
 def test_lists_that_get_objects_in_a_loop_of_few_iterations(text: str) -> None:
     """The loop is unrolled; how often it runs is part of the key."""
     f = program("def f(a, n):\n    out = []\n    " + text.replace("\n", "\n    "), Layer=Layer)
@@ -803,6 +803,7 @@ def kept_and_returned(x, most):
 
 
 @pytest.mark.parametrize("f", [stored_and_else, stored_left_and_else, kept_and_returned])
+@pytest.mark.cases(3)
 def test_else_of_loops_that_are_traced_item_by_item_after_all(f: Callable[..., Any]) -> None:
     """It ran twice, and after a `break`."""
     for most in (2.0, 5000.0):

@@ -93,6 +93,7 @@ def test_a_long_list_is_of_run_time_length_at_once() -> None:
     assert len(f.specializations()) == 1, f.specializations()
 
 
+@pytest.mark.slow
 def test_what_needs_the_length_is_compiled_for_each() -> None:
     """Where lists of run-time length cannot be traced, or the list has no items."""
     f = bufferize(all_uses)

@@ -89,6 +89,7 @@ def made(lines: str) -> Any:
 
 
 @pytest.mark.parametrize("what", one_in(3, WORKS))
+@pytest.mark.cases(3)
 def test_each_turn_looks_at_the_list(what: str) -> None:
     f = made(WORKS[what])
     agree(f, np.arange(7.0), 4)

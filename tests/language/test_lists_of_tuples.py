@@ -217,7 +217,7 @@ def numbers_by_key(x):
 
 
 @pytest.mark.parametrize("f", [in_order, numbers_by_key])
-@pytest.mark.cases(2)
+@pytest.mark.slow
 def test_in_order(f: Any) -> None:
     agree(f, X)
     agree(f, np.concatenate([X[:5], [0.0, -0.0, 0.0], X[:5]]))
@@ -391,7 +391,7 @@ def rows_as_lists(a):
 
 @pytest.mark.parametrize("f", [tuples_of_rows, rows_as_lists])
 @pytest.mark.parametrize("dtype", slow_but([float], [float, int]))
-@pytest.mark.cases(2)
+@pytest.mark.slow
 def test_rows_by_tolist(f: Any, dtype: type) -> None:
     agree(f, np.array([[2, 1], [1, 3], [1, 2]], dtype))
     agree(f, np.array([[2, 1]], dtype))

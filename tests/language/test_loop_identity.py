@@ -1104,6 +1104,7 @@ def conditions_through_functions(b, c):
     return c, u, np.abs(t) != 0, t
 
 
+@pytest.mark.slow
 def test_a_condition_that_a_function_gives_back() -> None:
     """np.abs of a bool is that bool: its comparison was taken for a later one like itself, and removed."""
     for b in ([0.5, 2, np.nan], [0.5, 0.25], [3.0]):
@@ -1151,6 +1152,7 @@ def exchanged_and_then_left_by_the_data(b, c, a):
     [(exchanged_as_often_as_the_data_say, 6), (exchanged_while_the_data_say, 9),
      (exchanged_and_then_left_by_the_data, 8)],
 )  # fmt: skip
+@pytest.mark.cases(3)
 def test_a_condition_that_is_asked_again_is_known(f, most):
     """Each round of the outer loop asks whether the inner one runs: names were one of more and more arrays for it, and
     were copied (14 allocations for eager's 8)."""

@@ -200,7 +200,7 @@ math.trunc(n / 49 + 1)"""
 
 
 @pytest.mark.parametrize("form", one_in(3, RATIOS.replace("\n", "|").split("|")))
-@pytest.mark.cases(3)
+@pytest.mark.cases(9)
 def test_ints_of_quotients_are_ints_of_the_call(form: str) -> None:
     """A size by `int(n / 2)` was known at run time only, so that no view could depend on it."""
     f = bufferize(max_specializations=1000)(program(f"def f(n): return {form}", math=math))

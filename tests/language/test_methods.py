@@ -636,6 +636,7 @@ class Excess:
         return super().__new__(cls, x)
 
 
+@pytest.mark.slow
 def test_classes_with_a_new_of_their_own() -> None:
     names = {"Made": Made, "Chosen": Chosen, "Vector": Vector, "Excess": Excess, "OfNew": OfNew, "Fraction": Fraction}
     for text in (

@@ -23,6 +23,7 @@ NUMBERS = ["0", "0.1", "2.5", "k"]
 
 @pytest.mark.parametrize("number", slow_but(("0.1",), {n: n for n in NUMBERS}))
 @pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.cases(3)
 def test_what_it_gives_is_that_of_the_path(text: str, number: str) -> None:
     f = program(f"def f(v, k):\n    x = v[1] if v[0] > 2 else {number}\n    return {text}", np=np, math=math)
     g = bufferize(f)

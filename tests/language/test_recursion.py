@@ -108,6 +108,7 @@ NUMBERS: dict[str, tuple[Callable[..., Any], list[tuple[Any, ...]]]] = {
 
 
 @pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.cases(3)
 def test_numbers(name: str) -> None:
     function, calls = NUMBERS[name]
     for args in calls:
@@ -489,6 +490,7 @@ def levels_of_known_widths(b):
     return by_levels(b, 0, (1, 2, 3, 4, 5, 6))
 
 
+@pytest.mark.slow
 def test_numbers_that_count_the_depth_do_not_unroll_a_recursion() -> None:
     """Such recursions were inlined, 2 ** depth calls."""
     for f in (integral_of_a_known_depth, integral_of_a_small_depth):

@@ -354,7 +354,7 @@ def test_more_arrays_that_it_makes(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", one_in(2, ["f4", "i4", "u1", "c16"]))
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_dtypes(dtype: str) -> None:
     climb(merge_sort_of_copies if dtype == "c16" else quicksort, (np.array([5, 1, 4, 1, 3], dtype),))
 
@@ -626,7 +626,7 @@ MORE_FORMS: dict[str, Case] = {
 
 
 @pytest.mark.parametrize("name", one_in(2, FORMS))
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_arrays_that_are_given_in_other_forms(name: str) -> None:
     check(FORMS[name])
 

@@ -13,7 +13,7 @@ a[0][..., b]|a[0][b, None]|a[b, [0, 1]]|a[[0, 1], b]|a[b, b, ...]|a[b, ::-2]|a.T
 
 
 @pytest.mark.parametrize("form", one_in(4, FORMS.replace("\n", "|").split("|")))
-@pytest.mark.cases(2)
+@pytest.mark.cases(6)
 def test_it_reads_a_copy(form: str) -> None:
     """It was a view, so that a store to it changed the array."""
     stored = program(f"""

@@ -313,6 +313,7 @@ ONLY_READ_IN_TEXTS = """
 SCALE = 2.0
 
 
+@pytest.mark.slow
 def test_eval_of_known_texts() -> None:
     x = np.arange(6.0)
     for window in ("hanning", "blackman"):

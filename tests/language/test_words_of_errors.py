@@ -142,6 +142,7 @@ for text in (
 
 
 @pytest.mark.parametrize("text", POWERS)
+@pytest.mark.cases(3)
 def test_exponents_that_a_mask_leaves_out_may_be_negative(text: str) -> None:
     """NumPy's loop is run on those that are selected only; a store by a mask raised, np.power was refused."""
     for mask in (MASK[[0, 1, 0, 1]], np.zeros(4, bool), EXPONENTS >= 0):

@@ -147,7 +147,7 @@ def meant(type_: str, a: int, b: int) -> list[Case]:
 
 
 @pytest.mark.parametrize("type_", BITS)
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_ops_of_arguments(type_: str) -> None:
     """Interpreted, signed ops took a set bit for 1, and unsigned ops of index gave numbers above 2**63. Rounded
     divisions of i1 were no LLVM IR."""

@@ -722,6 +722,7 @@ STRIDED = {
 
 @pytest.mark.parametrize("dtype", "fd")
 @pytest.mark.parametrize("name", STRIDED)
+@pytest.mark.cases(3)
 def test_folds_with_a_stride_of_all_lengths(name: str, dtype: str) -> None:
     """Eight chains, and what is left over: lengths around eight and around a block, strides of all signs."""
     f, r = STRIDED[name], np.random.default_rng(0)

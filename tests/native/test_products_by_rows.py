@@ -52,6 +52,7 @@ def threads(count: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", [*BY_ROWS, *WHOLE])
+@pytest.mark.cases(3)
 def test_c2_rows_are_numpys_to_the_bit(name: str) -> None:
     """Below, at and beyond one block, two and three, the last of which is as long as nearly two."""
     f = bufferize(program(f"def f(a, b, x, y, c):\n    {(BY_ROWS | WHOLE)[name]}"))

@@ -30,6 +30,7 @@ CALLED = {
 
 @pytest.mark.parametrize("name", [*NATIVE, *CALLED])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.cases(3)
 def test_quantiles_are_numpys_to_the_bit(name: str) -> None:
     f = tracebuf.bufferize(program(f"def f(a, x): return {(NATIVE | CALLED)[name]}"))
     r = np.random.default_rng(0)

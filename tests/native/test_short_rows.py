@@ -29,7 +29,7 @@ FOLDS = {
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", slow_but("d", "fdDi"))
 @pytest.mark.parametrize("name", FOLDS)
-@pytest.mark.cases(6)
+@pytest.mark.cases(18)
 def test_folds_of_short_rows(name: str, dtype: str) -> None:
     if dtype == "D" and name in ("max", "fmin", "of bools"):
         pytest.skip("complex numbers are compared by two parts")
@@ -89,7 +89,7 @@ FILLED = {
 
 
 @pytest.mark.parametrize("name", one_in(4, [*BEGUN, *FILLED]))
-@pytest.mark.cases(3)
+@pytest.mark.slow
 def test_sums_begin_where_they_are_stored(name: str) -> None:
     """Each out was filled with zeros, in a sweep of its own, before sums were added."""
     f = bufferize(program(f"def f(x): return {(BEGUN | FILLED)[name]}"))

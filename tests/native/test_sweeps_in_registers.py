@@ -40,6 +40,7 @@ def arrays(n: int, dtype: Any = np.float64) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", one_in(3, [*SWEPT, *KEPT]))
+@pytest.mark.cases(3)
 def test_each_element_takes_the_same_steps(name: str) -> None:
     f = bufferize(program(f"def f(a, y, c, h):\n    {(SWEPT | KEPT)[name]}"))
     for n in (*range(WIDTH + 2), 2 * WIDTH, 3 * WIDTH + 5):

@@ -209,6 +209,7 @@ def serial_and_parallel(f: Callable[..., Any], args: list[Any], **options: Any) 
 
 
 @pytest.mark.parametrize("name", one_in(3, PROGRAMS))
+@pytest.mark.cases(3)
 def test_the_bits_are_those_of_one_thread(name: str) -> None:
     f, args = PROGRAMS[name]
     assert serial_and_parallel(f, args) > 0

@@ -238,7 +238,7 @@ def test_others_go_first() -> None:
 
 
 @pytest.mark.parametrize("name", one_in(15, list(PROGRAMS)))
-@pytest.mark.cases(3)
+@pytest.mark.cases(9)
 def test_both_tiers_give_the_same_bits(name: str) -> None:
     function, arguments = PROGRAMS[name]
     for n in (6, 23):

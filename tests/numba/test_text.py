@@ -47,6 +47,7 @@ def test_names_are_the_users() -> None:
 
 
 @pytest.mark.parametrize("name", one_in(4, sorted(PROGRAMS)))
+@pytest.mark.cases(3)
 def test_every_program_has_a_text_that_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By plain Python, without the rung of native code."""
     monkeypatch.setattr(ladder, "python_module", ladder.module_of)

@@ -109,6 +109,7 @@ WHOLE = [used_twice, returned, overlapping, of_two_axes, stored_between, in_anot
 
 
 @pytest.mark.parametrize("f", one_in(2, WHOLE))
+@pytest.mark.cases(2)
 def test_other_arrays_are_made_as_before(f: Any) -> None:
     """Slices would be computed twice, or be more arrays; a power is another one where the exponent is a number."""
     agree(f, A.copy(), B)

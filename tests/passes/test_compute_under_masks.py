@@ -71,7 +71,7 @@ def function(body: str) -> Any:
 
 
 @pytest.mark.parametrize("name", one_in(6, [*COMPUTED, *KEPT]))
-@pytest.mark.cases(3)
+@pytest.mark.cases(9)
 def test_s4_stores_of_what_the_mask_selects(name: str) -> None:
     f = function((COMPUTED | KEPT)[name])
     agree(f, *args())

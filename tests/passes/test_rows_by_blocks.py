@@ -57,7 +57,7 @@ def climb(f: Any, given: tuple[Any, ...], **how: Any) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(12, [*BLOCKED, *KEPT]))
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_each_element_takes_the_same_steps(name: str) -> None:
     f = function((BLOCKED | KEPT)[name])
     climb(f, args(9, 5), again=[args(300, 70), args(2, 9000), args(40, 300)])
@@ -132,7 +132,7 @@ LOSS = """m = x.max(axis=1)
 
 @pytest.mark.parametrize("name", one_in(4, [*BLOCKED, "loss"]))
 @pytest.mark.parametrize("size", [2**17, 1024])
-@pytest.mark.cases(4)
+@pytest.mark.cases(12)
 def test_no_more_memory_at_once(name: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is made when something else is freed takes its memory, or is made in another loop."""
     monkeypatch.setattr(rows_by_blocks, "BLOCK_BYTES", size)
@@ -160,7 +160,7 @@ def test_not_where_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", one_in(2, ["several consumers", "in a loop", "softmax", "two results"]))
-@pytest.mark.cases(2)
+@pytest.mark.cases(4)
 def test_users_are_told_of_whole_arrays(name: str) -> None:
     """Blocks are nothing that a line of the user's asks for."""
     found = [bufferize(function(BLOCKED[name]), tile=tile) for tile in (True, False)]
@@ -182,6 +182,7 @@ def test_formulas_are_upper_bounds_where_arrays_become_blocks() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 0])
+@pytest.mark.cases(2)
 def test_contracts_hold_for_whole_arrays(limit: int) -> None:
     f = bufferize(function(BLOCKED["several consumers"]), max_allocations=limit, max_bytes="x.nbytes")
     if limit:

@@ -55,7 +55,7 @@ def function(body: str) -> Any:
 
 
 @pytest.mark.parametrize("name", one_in(6, [*BLOCKED, *KEPT]))
-@pytest.mark.cases(2)
+@pytest.mark.cases(6)
 def test_each_element_takes_the_same_steps(name: str) -> None:
     f = function((BLOCKED | KEPT)[name])
     climb(f, args(9), again=[args(300), args(9000)], quick=True, tolerance=1e-9)

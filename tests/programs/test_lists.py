@@ -218,7 +218,7 @@ PROGRAMS: tuple[Callable[..., Any], ...] = (
 
 
 @pytest.mark.parametrize("f", one_in(2, PROGRAMS), ids=lambda f: f.__name__)
-@pytest.mark.cases(3)
+@pytest.mark.cases(9)
 def test_programs_of_lists(f: Callable[..., Any]) -> None:
     agree(f, X, N, ulp=8)
 

@@ -19,6 +19,7 @@ PROGRAMS = load()
 
 
 @pytest.mark.parametrize("name", one_in(12, PROGRAMS))
+@pytest.mark.cases(3)
 def test_programs_give_numpys_results(name: str) -> None:
     p = PROGRAMS[name]
     args, eager = p.init(p.tiny), p.init(p.tiny)

@@ -151,7 +151,7 @@ is nothing left."""
 
 
 @pytest.mark.parametrize(("name", "given", "kind"), one_in(16, CASES, rows=True))
-@pytest.mark.cases(3)
+@pytest.mark.cases(9)
 def test_programs(name: str, given: Callable[[int, int], Given], kind: str | None, tmp_path: Path) -> None:
     f = getattr(story_science if hasattr(story_science, name) else story_programs, name)
     told = f.stories(*given(12, 4))
@@ -229,6 +229,7 @@ def test_a_method() -> None:
     assert story.edit is None
 
 
+@pytest.mark.slow
 def test_what_donates_says_so_and_holds_for_views(tmp_path: Path) -> None:
     """`donate=` would raise where the argument has strides, or where a loop does not run."""
     edit = story_programs.centred.stories(r(0, 12))[0].edit
@@ -282,6 +283,7 @@ def test_a_proof_is_of_the_order_of_lines() -> None:
     assert story.proof is not None and "both are there at once in every order of these lines" in story.proof
 
 
+@pytest.mark.slow
 def test_an_edit_for_equal_sizes_says_so() -> None:
     """`result @ a` has as many columns as `a`; an array made before the loop has as many as it has rows."""
     told = story_programs.matrix_power.stories(r(0, 6, 6), 3)
@@ -290,6 +292,7 @@ def test_an_edit_for_equal_sizes_says_so() -> None:
     assert not story_programs.matrix_power.stories(r(0, 6, 5), 3).edits
 
 
+@pytest.mark.slow
 def test_loops_from_a_constant_are_counted_in_numbers() -> None:
     """One constant may be the size of an array that is absent at first, and where a loop begins."""
     source = story_programs.late.stories(r(0, 9), 4)

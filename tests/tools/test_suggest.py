@@ -288,6 +288,7 @@ def test_a_later_larger_call_is_kept_and_recursion_and_threads_are_counted_once(
     )
 
 
+@pytest.mark.slow
 def test_a_result_that_differs_is_not_suggested(monkeypatch: pytest.MonkeyPatch) -> None:
     from tracebuf.api import BufferizedFunction
 
@@ -308,6 +309,7 @@ def seen_of(function: Any) -> Seen:
     return seen
 
 
+@pytest.mark.slow
 def test_trials_leave_no_trace(capsys: pytest.CaptureFixture[str]) -> None:
     x = np.arange(4.0)
 
