@@ -221,6 +221,8 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     tests/language/test_source.py
     the tier that a test runs       tests/conftest.py chooses it; the tiers: backend/runtime/tiers.py
     log messages                    process/log.py
+    `tracebuf.release()`            api.py, of the functions and programs alive (`Living` of process/garbage.py);
+                                    tests/call/test_memory.py
     what Python runs as fast        frontends/numpy/source/moves.py says which functions; `_loses` of api.py;
                                     backend/llvm/entries/dispatch.py calls it (`_forward`); tests/call/test_moves.py
     a product by BLAS               backend/llvm/blas_calls.py calls it, backend/runtime/blas.py finds it; of a matrix

@@ -62,7 +62,7 @@ Where is ...?
     lru_cache, decorators   interpreter/callables (`from_cache`, `with_cache`); tests/language/test_decorators.py
     eval(text), callable(x) interpreter/callables (`evaluated`, `is_callable`); tests/language/test_texts.py,
                             tests/language/test_callables.py
-    best = None; for ...    a `Maybe` in the loop: `or_none` of numbers/lattice; tests/language/test_none_at_first.py
+    best = None; for ...    a `Maybe` in the loop: `as_maybe` of numbers/lattice; tests/language/test_none_at_first.py
     low = -np.inf; for ...  the same, `stands_by` of numbers/lattice; tests/language/test_numbers_at_first.py
     steps[k] of a tuple     by data: interpreter/lists/picked; tests/language/test_tuples_by_run_time_index.py
     xs[k] of the caller's   by data: the same; tests/language/test_lists_by_run_time_index.py

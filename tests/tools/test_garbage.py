@@ -14,7 +14,7 @@ import pytest
 
 from tracebuf import bufferize, pipeline
 from tracebuf.errors import UnsupportedError
-from tracebuf.process.garbage import MANY, RARE, collections_later, full_collections_later, promote
+from tracebuf.process.garbage import MANY, RARE, Living, collections_later, full_collections_later, promote
 from tracebuf.process.late import importing
 
 
@@ -146,3 +146,22 @@ def test_a_forked_child_has_the_usual(before: tuple[int, int, int]) -> None:
             os._exit(0 if gc.get_threshold() == before and within == RARE else 1)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert gc.get_threshold() == before
+
+
+def test_what_is_alive_is_gone_over_while_it_changes() -> None:
+    """As other threads make functions, and drop them, while all is released."""
+    living, made = Living[Thing](), [Thing() for _ in range(3)]
+    for x in made:
+        living.add(x)
+    seen = 0
+    for _ in living.all():
+        made.append(Thing())
+        living.add(made[-1])
+        made.pop(0)
+        seen += 1
+    del _, x
+    assert (seen, len(living.all())) == (3, 3)
+
+
+class Thing:
+    pass

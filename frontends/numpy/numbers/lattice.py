@@ -67,9 +67,9 @@ def stands_by(x: Any) -> bool:
     return x is None or is_number(x)
 
 
-def or_none(r: Recorder, x: Any) -> Maybe | None:
-    """A container that is None on the other paths, or an array that is None or a number there, as one that is there on
-    some; None for anything else."""
+def as_maybe(r: Recorder, x: Any) -> Maybe | None:
+    """A container that is None on the other paths, or an array that is None or a number there, as a `Maybe`; None for
+    anything else."""
     if type(x) is not Cond or not any(map(stands_by, x.arms)):
         return None
     side = 1 if stands_by(x.arms[0]) else 0
@@ -80,9 +80,9 @@ def or_none(r: Recorder, x: Any) -> Maybe | None:
 
 
 def with_maybes(r: Recorder, x: Any, like: Any) -> Any:
-    """A value with what may be None in it as a `Maybe`, where `like` has one."""
+    """A value with what may not be there as a `Maybe`, where `like` has one."""
     if isinstance(like, Maybe):
-        found, otherwise = x if isinstance(x, Maybe) else or_none(r, x), like.otherwise
+        found, otherwise = x if isinstance(x, Maybe) else as_maybe(r, x), like.otherwise
         if found is None:
             there = not same_value(x, otherwise)
             return Maybe(there, x if there else like.value, otherwise=otherwise)

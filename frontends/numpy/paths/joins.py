@@ -19,11 +19,11 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     RETURN,
     Maybe,
+    as_maybe,
     choice,
     from_values,
     is_container,
     leaves,
-    or_none,
     parts,
     parts_of,
     same_value,
@@ -54,10 +54,7 @@ from tracebuf.frontends.numpy.record.values import (
     Env,
     GuardedRef,
     Kind,
-    NpScalar,
     PyBool,
-    PyComplex,
-    PyFloat,
     PyInt,
     Scalar,
     Storage,
@@ -124,7 +121,7 @@ class Join:
     def names(self, env: Env, names: Sequence[str], live: frozenset[str], unchecked: frozenset[str]) -> None:
         """Joins the names into `env`."""
         found = {n: [MISSING if e is None else e.get(n, MISSING) for e in self.envs] for n in names}
-        chosen = {n: sides if n in unchecked else self.sides_or_none(sides) for n, sides in found.items()}
+        chosen = {n: sides if n in unchecked else self.sides_as_maybes(sides) for n, sides in found.items()}
         self.collect(env, chosen, live)
         finishes = {n: self.name(n, sides, n in unchecked) for n, sides in chosen.items()}
         self.close()
@@ -164,18 +161,18 @@ class Join:
         otherwise = next((s.otherwise for s in sides if isinstance(s, Maybe)), None)
         return lambda: Maybe(flag(), finish(), leaving is not None and bound[1 - leaving] is True, otherwise)
 
-    def sides_or_none(self, values: list[Any]) -> list[Any]:
-        """Two values of which one is None on some paths, and items of tuples, as such that are there on the others."""
+    def sides_as_maybes(self, values: list[Any]) -> list[Any]:
+        """Two values of which one is None or a number on some paths, and items of tuples, as `Maybe`s."""
         a, b = values
         if type(a) is tuple and type(b) is tuple and len(a) == len(b):
-            items = [self.sides_or_none([x, y]) for x, y in zip(a, b)]
+            items = [self.sides_as_maybes([x, y]) for x, y in zip(a, b)]
             return [*map(tuple, zip(*items))] if any(isinstance(x, Maybe) for x, _ in items) else values
         if not any(type(x) is Cond for x in values) or not all(stands_by(x) or x_is_there(x) for x in values):
             return values
         found = list[Any]()
         for frame, x in zip(self.frames, values):
             with self.r.inside(frame):
-                found.append(or_none(self.r, x))
+                found.append(as_maybe(self.r, x))
         if not any(found) or any(f is None and type(x) is Cond for f, x in zip(found, values)):
             return values
         by = [f.otherwise if f else x for f, x in zip(found, values) if f or stands_by(x)]
@@ -188,9 +185,7 @@ class Join:
 
     def is_of_before(self, x: Any) -> bool:
         """Whether None or a number is known, or was there before the branches."""
-        if isinstance(x, PyInt):
-            return self.r.in_scope(x.expr)
-        return not isinstance(x, PyBool | PyComplex | PyFloat | NpScalar) or self.r.is_visible(x.value)
+        return not isinstance(x, Scalar) or is_visible(self.r, x)
 
     # -- values
     def value(self, name: str, a: Any, b: Any) -> Finish:
@@ -230,7 +225,7 @@ class Join:
             joined = self.one_array(name, a, b)
             if joined is not None:
                 return joined
-        if name != RETURN and isinstance((sides := self.sides_or_none([a, b]))[0], Maybe):
+        if name != RETURN and isinstance((sides := self.sides_as_maybes([a, b]))[0], Maybe):
             whole = self.value(name, *sides)
             return lambda: without_maybes(whole())
         first, second = (s.value(name, x) for s, x in zip(self.sides, (a, b)))

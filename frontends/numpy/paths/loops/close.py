@@ -420,7 +420,7 @@ class LoopClose(LoopComparison):
             else:
                 self.r.heap.merge_all(before, self.r)
             found = value if flag is True else Maybe(flag, value, otherwise=like.otherwise)
-            self.env[name] = without_maybes(found) if name in self.plan.or_none else found
+            self.env[name] = without_maybes(found) if name in self.plan.maybes else found
         for name in self.spec.assigned:
             if name not in self.spec.head:
                 self.env.pop(name, None)

@@ -12,11 +12,11 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     JUMP,
     RETURN,
     Maybe,
+    as_maybe,
     carried_parts,
     check_one_type,
     from_values,
     is_number,
-    or_none,
     parts_of,
     path_dependent,
     rebuild,
@@ -88,7 +88,7 @@ class LoopComparison(LoopHead):
         for name, like in self.entry_values.items():
             items = [i for i in self.items if i.path[0] == name]
             got = self.after.get(name, MISSING)
-            if name in self.plan.or_none and got is not MISSING:
+            if name in self.plan.maybes and got is not MISSING:
                 got = with_maybes(self.r, got, like)
                 self.after = {**self.after, name: got}
             maybe = isinstance(like, Maybe)
@@ -160,11 +160,11 @@ class LoopComparison(LoopHead):
         makers, first = ByIdentity[Any, LeafMaker](), int(isinstance(like, Maybe))
         arrays = arrays_first_bound_inside(self.r, name, like, self.frame, first)
         make = template(self.r, name, like, self.frame, makers, bool(first))
-        self.mend(name, why, or_none={name: make}, arrays=arrays)
+        self.mend(name, why, maybes={name: make}, arrays=arrays)
 
     def with_number(self, item: Item) -> Maybe | None:
-        """A name that is a known number before the loop, and then an array or still that number by the path, as a
-        `Maybe`; None for any other."""
+        """A name that is a number before the loop, and then an array or still that number by the path, as a `Maybe`;
+        None for any other."""
         name = item.path[0]
         if name not in self.entry_values or self.entry_values[name] is not item.entry or not stands_by(item.entry):
             return None
@@ -181,13 +181,13 @@ class LoopComparison(LoopHead):
             return tuple(map(self.maybes, entry, back))
         if isinstance(entry, Maybe):
             return entry
-        found = or_none(self.r, back) if entry is None or type(entry) is Cond else None
-        return back if found is None else or_none(self.r, entry) or found
+        found = as_maybe(self.r, back) if entry is None or type(entry) is Cond else None
+        return back if found is None else as_maybe(self.r, entry) or found
 
     def with_none(self, item: Item) -> Any:
         """`maybes` of a leaf's name, where the leaf is an array or container, or None, by the path; None for any other,
         and where one is left that is of several types."""
-        if (item.entry is not None and or_none(self.r, item.entry) is None) or or_none(self.r, item.back) is None:
+        if (item.entry is not None and as_maybe(self.r, item.entry) is None) or as_maybe(self.r, item.back) is None:
             return None
         like = self.maybes(self.entry_values[item.path[0]], self.after[item.path[0]])
         several = any(type(x) is Cond and kinds_of(x) is None for x in parts_of(like))

@@ -130,7 +130,7 @@ class LoopHead:
         self.owned_groups(given, names)
         for name in names:
             head = self.name(name, given[name])
-            inside[name] = without_maybes(head) if name in self.plan.or_none else head
+            inside[name] = without_maybes(head) if name in self.plan.maybes else head
         if spec.exits:
             self.name(JUMP, GO_ON)
             inside[JUMP] = GO_ON

@@ -75,13 +75,13 @@ class LoopPlan:
 
     `numbers`: the kinds of numbers; `alternatives`: those of what is of several kinds, or None; `texts`: texts, and
     objects of libraries, that are others in each iteration; `arrays`: how arrays are carried; `directions`: whether
-    ints rise (1) or fall (-1); `first_bound_inside`: names first bound inside, with their placeholders, `or_none` those
-    that hold None, or something else, by the path; `may_take_others`: leaves whose arrays other names may come to hold,
-    `may_be_held` those that a name carried as `OWNED` may; `containers`: labels of containers that are changed;
-    `rebound_containers`: names of containers that are others in each iteration; `other_objects`: leaves that hold the
-    object of before the loop only at first, and are asked which, with the places of other objects of before the loop
-    that they may hold; `apart`: those of them that begin as one object and do not stay one; `sizes_diverge`: sizes that
-    begin equal do not stay equal.
+    ints rise (1) or fall (-1); `first_bound_inside`: names first bound inside, with their placeholders, `maybes`
+    those that hold an array or container, or what stands by, by the path; `may_take_others`: leaves whose arrays
+    other names may come to hold, `may_be_held` those that a name carried as `OWNED` may; `containers`: labels of
+    containers that are changed; `rebound_containers`: names of containers that are others in each iteration;
+    `other_objects`: leaves that hold the object of before the loop only at first, and are asked which, with the
+    places of other objects of before the loop that they may hold; `apart`: those of them that begin as one object
+    and do not stay one; `sizes_diverge`: sizes that begin equal do not stay equal.
     `raises`: what an iteration may raise that is caught outside of the loop, which it then leaves.
     `may_peel`: the first iteration may be traced by itself; `peel_first`: it is; `unrolled`: no iteration is like
     another, for the reason in `refusal`. `mends`: what has mended the plan.
@@ -93,7 +93,7 @@ class LoopPlan:
     arrays: Mapping[Path, Carry] = field(default_factory=dict)
     directions: Mapping[Path, int] = field(default_factory=dict)
     first_bound_inside: Mapping[str, Any] = field(default_factory=dict)
-    or_none: Mapping[str, Any] = field(default_factory=dict)
+    maybes: Mapping[str, Any] = field(default_factory=dict)
     may_take_others: tuple[Path, ...] = ()
     may_be_held: tuple[Path, ...] = ()
     containers: frozenset[Any] = frozenset()

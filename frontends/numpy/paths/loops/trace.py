@@ -328,7 +328,7 @@ class Loop(LoopClose):
         r = self.r
         made: dict[Callable[..., Any], Any] = {}
         given = self.env | {n: make(r, made) for n, make in self.plan.first_bound_inside.items()}
-        for n, make in self.plan.or_none.items():
+        for n, make in self.plan.maybes.items():
             given[n] = with_maybes(r, given.get(n), make(r, made))
         with r.region("loop", self.block) as self.frame:
             r.passable.add(self.frame)
