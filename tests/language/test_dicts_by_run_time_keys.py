@@ -400,7 +400,7 @@ def moves_what_is_missing(keys, most):
     return kept
 
 
-@pytest.mark.parametrize("f", [least_recently_used, both_ends])
+@pytest.mark.parametrize("f", [both_ends, least_recently_used])
 @pytest.mark.parametrize("keys", one_in(3, [[3, 1, 2, 5, 3, 1, 2], [4, 4, 1], []]))
 @pytest.mark.cases(4)
 def test_ordered_dicts(f: Any, keys: list[int]) -> None:

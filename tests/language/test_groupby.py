@@ -89,8 +89,8 @@ def coded(x):
 
 
 PROGRAMS = [
-    runs_of_a_list, runs_of_an_array, signs, sums_by_key, means, of_a_generator, longest, into_a_dict, first_of_each,
-    first_group, without_repeats, coded,
+    runs_of_an_array, signs, sums_by_key, means, of_a_generator, longest, into_a_dict, first_of_each,
+    first_group, without_repeats, coded, runs_of_a_list,
 ]  # fmt: skip
 
 

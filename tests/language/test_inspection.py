@@ -242,6 +242,7 @@ LEAST = (
 """Ints about which the least dtype changes."""
 
 
+@pytest.mark.slow
 def test_the_least_dtype_of_an_int_of_the_run_time() -> None:
     f = program("""
         def f(a, k):

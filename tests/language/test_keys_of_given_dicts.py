@@ -120,13 +120,14 @@ def in_a_mixed_set(x, e):
 
 D = {(0, 1): 1.0, (2, 3): 2.5, (4, 2): 0.5}
 PROGRAMS = [
-    (summed, (X, D), [(X, {(1, 1): 3})]), (walked, (X, {(0, 1): 1, (1, 0): 1}), []),
+    (walked, (X, {(0, 1): 1, (1, 0): 1}), []),
     (until_terminal, (X, {4: 1.0, 0: -1.0}), [(X, {9: 2.0})]), (counted, (X, {1: 2}), [(X, {}), (X, {7: 1, 3: 2})]),
     (known_only, (X, {1: 2, 0: 0}), []), (views, (X, {1: 2, 3: 4}), [(X, {6: 1, 9: 4})]),
     (by_name, (X, {"up": 2.0, "down": 0.5}), []), (caught, (X, {0: 1.0, 4: 2.0}), [(X, {9: 1.0})]),
     (remembered, (X, {0: 1}), []), (of_other_types, (X, D), [(X, {(0, 1): 1})]),
     (in_a_set, (X, EDGES), [(X, EDGES[::-1].copy())]),
     (in_a_large_set, (X, EDGES), []), (in_a_mixed_set, (X, EDGES), [(X, EDGES[1:].copy())]),
+    (summed, (X, D), [(X, {(1, 1): 3})]),
 ]  # fmt: skip
 
 
