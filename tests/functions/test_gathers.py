@@ -399,6 +399,15 @@ def test_choose(name: str) -> None:
     agree(f, A[:4], np.array([2, 0, 1, 1]))
 
 
+def test_choices_that_are_repeated_no_time_are_not_looked_at() -> None:
+    f = program("def f(a, i): return np.choose(i, [a, -3])")
+    for a in (A[:0], np.zeros((0, 3)), A[:2]):
+        agree(f, a, np.array([5]))
+    g = program("def f(a, n): return np.choose(np.array([5]), [a[a > n], -3])")
+    agree(g, A, 1e9)
+    agree(g, A, -1e9)
+
+
 REPEATS = {
     "flat": "np.repeat(a, i % 3)",
     "along an axis": "np.repeat(a.reshape(2, 2), i[:2] % 3, axis=1), a.reshape(2, 2).repeat(i[1:3] % 4, 0)",
@@ -483,6 +492,11 @@ def test_tuples_inside_of_an_index() -> None:
 def test_c1_calls_that_once_differed(text: str) -> None:
     """Found by calls that `tracebuf.testing.functions` drew."""
     expression(text, UNUSUAL)
+
+
+def test_f3_nothing_is_put_into_an_empty_array_whatever_it_is() -> None:
+    for places in ("1", "[0, 1]"):
+        climb(program(f"def f(a): np.put(a, {places}, -3)"), (np.zeros(0, np.uint8),))
 
 
 @pytest.mark.slow

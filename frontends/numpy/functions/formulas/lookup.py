@@ -3,6 +3,7 @@ numpy/_core/src/multiarray/compiled_base.c) and np.choose."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> Any:
         which = np.minimum(np.maximum(which, 0), count - 1)
     elif mode == "wrap":
         which = which % count
-    elif np.any((which < 0) | (which >= count)):
+    elif math.prod(shape) > 0 and np.any((which < 0) | (which >= count)):  # of what is repeated no time, nothing
         raise ValueError("invalid entry in choice array")
     result = np.asarray(choices[count - 1])
     for k in range(count - 2, -1, -1):

@@ -210,9 +210,9 @@ def put(r: Recorder, a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     picked = ravelled_values(r, index_array(r, ind))
     if picked.dtype == np.uint64:
         raise cannot_cast(picked.dtype, np.intp)
-    given = ravelled_values(r, values_for(r, a, v, "unsafe"))
     if any(d == 0 for d in a.shape):
         r.require_nonneg(neg(picked.shape[0]), "IndexError", "cannot replace elements of an empty array")
+    given = ravelled_values(r, values_for(r, a, v, "unsafe"))
     if any(d == 0 for d in picked.shape) or (empty := r.ask_equal(given.shape[0], 0)):
         return
     loops = Loops(r, picked.shape)
