@@ -9,7 +9,7 @@ import tracebuf
 from tests.support.agreement import agree, program
 from tests.support.arrays import floats
 from tests.support.forms import UNUSUAL, expression
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 from tracebuf import bufferize
 from tracebuf.testing import ladder
 from tracebuf.testing.ladder import climb
@@ -497,6 +497,16 @@ def test_c1_calls_that_once_differed(text: str) -> None:
 def test_f3_nothing_is_put_into_an_empty_array_whatever_it_is() -> None:
     for places in ("1", "[0, 1]"):
         climb(program(f"def f(a): np.put(a, {places}, -3)"), (np.zeros(0, np.uint8),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    one_in(3, ["a[(b[:3] > 0)] = [-3, 2]", "a[:, :, [0]] = [300]", "a[np.arange(3) > 1, 5] = [np.nan, 1]",
+               "a[0, 0][...] = [1]", "a[0, 0][...] = [300, 1]", "np.zeros(())[()] = (1,)"]),
+)  # fmt: skip
+def test_f3_an_index_is_looked_at_before_the_numbers_that_are_stored(text: str) -> None:
+    f = program(f"def f(a, b):\n    {text}\n    return a")
+    climb(f, (np.zeros((2, 2), np.uint8), np.arange(4)))
 
 
 @pytest.mark.slow

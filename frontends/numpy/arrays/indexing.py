@@ -122,8 +122,15 @@ def require_one_element(
         )
 
 
+TOO_DEEP = (
+    "setting an array element with a sequence. The requested array would exceed the maximum number of dimension of 0."
+)
+
+
 def store_numbers(r: Recorder, target: ArrayRef, values: Sequence[Operand]) -> None:
     """`target[...] = x, y`: one number for each index of the last axis, each converted by itself."""
+    if target.ndim == 0:
+        r.fail("ValueError", TOO_DEEP)
     if len(values) == 1:
         return store_view(r, target, values[0])
     for x in values:

@@ -87,5 +87,5 @@ def store(r: Recorder, ref: ArrayRef, index: Any, value: Operand | Sequence[Oper
 
     if on_each_path(r, [ref], [value, *parts], on_path):
         return
-    given = asarray(r, list(value), ref.dtype) if isinstance(value, Sequence) else value
-    store_advanced(r, advanced_index(r, ref, arrays_in(r, index)), given)
+    at = advanced_index(r, ref, arrays_in(r, index))  # whether it is an index is asked first
+    store_advanced(r, at, asarray(r, list(value), ref.dtype) if isinstance(value, Sequence) else value)
