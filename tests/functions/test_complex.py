@@ -261,6 +261,12 @@ def test_rounding() -> None:
             agree(f, a)
 
 
+def test_what_is_rounded_keeps_the_order_of_its_axes() -> None:
+    f = program("def f(a): return np.round(a), np.round(a, 1)")
+    for a in (complexes((2, 3, 4)).transpose(1, 0, 2), complexes((2, 3, 4))[:, :, ::2].T):
+        agree(f, a)
+
+
 @pytest.mark.parametrize("form", ["np.searchsorted(a, a)", "np.arange(a[0] * 2j)", "np.full(3, None)",
                                   "np.where(a == 0, None, a)", "a.fill(None)", "np.zeros(3, object)",
                                   "a.astype('M8[s]')", "a.astype(np.clongdouble)", "a.astype('c8,f8')",

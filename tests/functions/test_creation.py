@@ -10,7 +10,7 @@ import pytest
 from tests.support.agreement import agree, program, refused
 from tests.support.arrays import floats
 from tests.support.forms import UNUSUAL, VALUES, check_forms, expression, judge
-from tests.support.params import slow_but
+from tests.support.params import one_in, slow_but
 from tracebuf import UnsupportedError, bufferize
 from tracebuf.testing.ladder import climb
 
@@ -392,6 +392,20 @@ def test_order_of_a_conversion(order: str) -> None:
     for a in (np.ones((2, 3)).T[::2], np.ones((2, 3, 4))[:, ::2], np.ones((2, 3)).T):
         agree(f, a, np.float64)
         agree(f, a, np.int64)
+
+
+COUNTS = [
+    "np.pad(a, u)", "np.pad(a, b[0])", "np.eye(3, (2,))", "a.view(None)", "np.pad(a, u[0])", "np.pad(a, (u[0], 1))",
+    "np.pad(a, (True, 1))", "np.pad(z, 1.5)", "np.pad(a, 'x')", "np.pad(a, (1.5, 1))", "np.pad(a, np.uint8(1))",
+    "np.eye((3,))", "np.eye([2])", "np.eye(b[1], b[0])", "np.pad(a, None)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", one_in(4, COUNTS))
+def test_what_is_no_number_of_elements(text: str) -> None:
+    """Unsigned widths are none; a sequence is no size of two; None is float64."""
+    f = program(f"def f(a, b, u, z): return {text}")
+    climb(f, (np.arange(4.0).reshape(2, 2), np.array([1, 2], np.int32), np.array([1, 2], np.uint8), np.array(3.0)))
 
 
 def test_require_says_what_it_cannot_know() -> None:

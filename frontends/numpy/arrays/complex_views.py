@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tracebuf.frontends.numpy.arrays.indexing import store_view
-from tracebuf.frontends.numpy.arrays.new_arrays import as_array, element_of, filled, only
+from tracebuf.frontends.numpy.arrays.new_arrays import as_array, element_of, filled, k_order, only
 from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran, is_dense, sure
 from tracebuf.frontends.numpy.numbers.bodies import Body
 from tracebuf.frontends.numpy.numbers.generics import build
@@ -87,15 +87,14 @@ def is_complex(x: Any) -> bool:
 
 
 def on_parts(r: Recorder, a: Any, function: Callable[[Any], Any]) -> Any:
-    """Applies a function of reals to the real and to the imaginary parts; the result is in C order, or in Fortran order
-    where `a` is."""
+    """Applies a function of reals to the real and to the imaginary parts; the result is in K-order."""
     parts = [function(part_function(name, r, a)) for name in ("real", "imag")]
     element = scalar_type(np.dtype(weak_type(a)))
 
     def compute(body: Body, args: list[Value]) -> Value:
         return body.add(Create.of(args[0], args[1]))
 
-    into = filled(r, a.shape, element, None, c_or_fortran(r, a)) if isinstance(a, ArrayRef) and a.ndim else None
+    into = filled(r, a.shape, element, None, k_order(a)) if isinstance(a, ArrayRef) and a.ndim else None
     return build(r, compute, parts, [element.component] * 2, element, into)
 
 
@@ -107,14 +106,18 @@ def conj(r: Recorder, a: ArrayRef, *args: Any) -> Any:
     return elementwise(r, np.conjugate, [a]) if a.element.is_complex else a
 
 
+OWN = object()
+"""In the place of a dtype: that of the array."""
+
+
 @traces(method="view")
-def view_as(r: Recorder, a: ArrayRef, dtype: Any = None, *rest: Any, **named: Any) -> ArrayRef:
-    """a.view(dtype): the same memory as elements of another type."""
+def view_as(r: Recorder, a: ArrayRef, dtype: Any = OWN, *rest: Any, **named: Any) -> ArrayRef:
+    """a.view(dtype): the same memory as elements of another type; None is float64."""
     if rest or named or (isinstance(dtype, type) and issubclass(dtype, np.ndarray)):
         raise r.refuse("a view as another class", "a.view(dtype)")
-    if dtype is None:
+    if dtype is OWN:
         return a.derive(lambda view: view)
-    element, source = element_of(r, dtype), a.element
+    element, source = element_of(r, float if dtype is None else dtype), a.element
     if element is source:
         return a.derive(lambda view: view)
     if element.itemsize == source.itemsize:

@@ -284,9 +284,7 @@ def lower_triangle(r: Recorder, shape: Sequence[Dim], k: Dim, element: ScalarTyp
 @traces(np.eye)
 def eye(r: Recorder, N: Any, M: Any = None, k: Any = 0, dtype: Any = float, order: Any = "C") -> ArrayRef:
     """np.eye."""
-    shape = (*shape_arg(r, N), *shape_arg(r, N if M is None else M))
-    if len(shape) != 2:
-        raise Raises(TypeError("'tuple' object cannot be interpreted as an integer"))
+    shape = shape_arg(r, (N, N if M is None else M))
     element = element_of(r, float if dtype is None else dtype)
     offset = offset_of(r, k)
     if order_of(order, "CF") == "C":

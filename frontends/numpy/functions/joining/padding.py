@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tracebuf.frontends.numpy.arrays.indexing import as_int, check_number, store_view
 from tracebuf.frontends.numpy.arrays.new_arrays import filled, strong
 from tracebuf.frontends.numpy.arrays.reshape import c_or_fortran
 from tracebuf.frontends.numpy.functions.joining.stacking import part
+from tracebuf.frontends.numpy.numbers.operands import weak_type
 from tracebuf.frontends.numpy.record.raises import Raises
 from tracebuf.frontends.numpy.record.recorder import Recorder
-from tracebuf.frontends.numpy.record.values import ArrayRef, PyBool
+from tracebuf.frontends.numpy.record.values import NUMBERS, ArrayRef, Scalar
 from tracebuf.frozen import frozen
 from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mod, mul, sub
 
@@ -147,12 +150,21 @@ def numbers_of(r: Recorder, x: ArrayRef, at: tuple[int, ...] = ()) -> tuple[Any,
     return tuple([r.number(x, place) if len(place) == x.ndim else numbers_of(r, x, place) for place in places])
 
 
+def kinds_in(width: Any) -> set[str]:
+    """The kinds of the dtypes of numbers, of those of Python what NumPy makes of them."""
+    if isinstance(width, (list, tuple)):
+        return set[str]().union(*map(kinds_in, width))
+    known = isinstance(width, (ArrayRef, Scalar, np.ndarray, *NUMBERS))
+    return {np.dtype(weak_type(width)).kind if known else "O"}
+
+
 def pad_widths(r: Recorder, width: Any, ndim: int) -> list[tuple[Dim, Dim]]:
     """(before, after) for each axis."""
     found = []
-    if isinstance(width, (bool, PyBool)):
+    kinds = kinds_in(width)
+    if not kinds <= {"b", "i", "u"} or kinds <= {"b"} or kinds <= {"u"}:  # np.asarray(width).dtype.kind != "i"
         raise Raises(TypeError("`pad_width` must be of integral type."))
-    if isinstance(width, ArrayRef) and width.ndim and width.dtype.kind in "iu":
+    if isinstance(width, ArrayRef) and width.ndim:
         width = numbers_of(r, width)
     for pair in pairs_of(r, width, ndim):
         sizes = [as_int(r, n) for n in pair]
