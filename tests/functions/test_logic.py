@@ -9,6 +9,7 @@ from tests.support.agreement import agree, program
 from tests.support.forms import UNUSUAL, VALUES, check_forms, expression
 from tests.support.params import slow_but
 from tracebuf import bufferize
+from tracebuf.testing.ladder import climb
 
 FORMS = {
     "isclose": """
@@ -183,3 +184,9 @@ def test_isin_of_integers_that_are_near_sorts_nothing() -> None:
     assert text.index("scf.if") < text.index("numpy.ndarray.sort") and "} else {" in text
     before, after = text.split("} else {", 1)
     assert "sort" not in before and "sort" in after
+
+
+def test_a_number_where_no_piece_is_has_to_fit() -> None:
+    f = program("def f(x): return np.piecewise(x, [x > 9], [-3, 7])")
+    climb(f, (np.zeros((), np.uint8),))
+    climb(f, (np.zeros((), np.int8),))

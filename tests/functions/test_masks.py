@@ -115,6 +115,10 @@ STORES = {
     "putmask": ("np.putmask(a, a > 0, a * 2)", A),
     "putmask, no axis": ("np.putmask(a, a > 0, 2.0)", np.array(3.0)),
     "place, no axis": ("np.place(a, a > 0, 2.0)", np.array(3.0)),
+    "place, by a mask of other rows": ("np.place(a, a.T > 0, [7.0, 8.0])", B),
+    "putmask, by a mask of other rows": ("np.putmask(a, a.T > 0, a)", B),
+    "putmask, by a mask in one row": ("np.putmask(a, a.ravel() > 0, [1.0, 2.0, 3.0])", B),
+    "putmask, by a mask of another number of rows": ("np.putmask(a, np.arange(a.size).reshape(2, -1) % 3, 5)", B),
     "copyto": ("np.copyto(a, 5.0, where=a > 0)", A),
 }
 BAD_STORES = {
@@ -125,7 +129,7 @@ BAD_STORES = {
 }
 
 
-@pytest.mark.parametrize("name", slow_but(list(STORES)[:2], STORES))
+@pytest.mark.parametrize("name", slow_but([*list(STORES)[:2], "putmask, by a mask of other rows"], STORES))
 def test_store(name: str) -> None:
     text, array = STORES[name]
     up(f"def f(a):\n    {text}", array)

@@ -180,9 +180,9 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any) -> Any:
         raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
     made = np.zeros_like(x)
     for condition, f in zip(conditions, functions):
-        if condition.ndim == 0:
+        if condition.ndim == 0 and callable(f):
             if condition:
-                made[None][...] = f(x[None], *args) if callable(f) else f
+                made[None][...] = f(x[None], *args)
         else:
             made[condition] = f(x[condition], *args) if callable(f) else f
     return made

@@ -378,7 +378,7 @@ def spread(r: Recorder, a: ArrayRef, mask: ArrayRef, given: ArrayRef, by_count: 
     """Stores the elements of a vector, repeated: one for each True element of the mask (`by_count`), or one for each
     element of it."""
     r.check_writable(a)
-    if mask.ndim != a.ndim:
+    if mask.ndim != a.ndim or not all(map(r.facts.equal, mask.shape, a.shape)):  # as many elements in other rows
         mask = reshaped(r, mask, a.shape)
     if empty := r.ask_equal(given.shape[0], 0):
         return
