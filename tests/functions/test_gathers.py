@@ -67,6 +67,7 @@ READS = {
     "take along an axis": ("np.take(a, i, axis=1)", B, I),
     "take a table": ("a.take(i, axis=0)", B, J),
     "take one": ("np.take(a, 2, axis=1), a.take(3)", B, I),
+    "take, by bools of several axes": ("np.take(a, a > 0, axis=0)", B, I),
     "take, wrapped": ("np.take(a, i * 7, mode='wrap')", A, I),
     "take, clipped": ("np.take(a, i * 7, axis=0, mode='clip')", B, I),
     "take along": ("np.take_along_axis(a, np.argmax(a, axis=1)[:, None], axis=1)", B, I),

@@ -77,7 +77,7 @@ def index_array(r: Recorder, indices: Any) -> ArrayRef:
         ref = array(r, indices, np.intp)
     if not np.can_cast(ref.dtype, np.intp, "safe") and ref.dtype.kind != "u":
         raise cannot_cast(ref.dtype, np.intp)
-    return ref
+    return as_array(r, converted(r, ref, I64)) if ref.element is I1 else ref
 
 
 @traces(np.take, method="take")
