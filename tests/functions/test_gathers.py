@@ -266,7 +266,13 @@ def test_places_in_vectors_of_each_size(code: str, side: str) -> None:
             agree(f, a, np.sort(v))
 
 
-@pytest.mark.parametrize("text", ["a.reshape(2, 3), v", "a, v, side='middle'", "a, v, sorter=np.array([0])"])
+BAD_SEARCHES = [
+    "a.reshape(2, 3), v", "a, v, side='middle'", "a, v, sorter=np.array([0])", "a, v, sorter=a > 0",
+    "a, v, sorter=np.arange(6, dtype=np.uint64)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BAD_SEARCHES)
 def test_searches_that_raise(text: str) -> None:
     assert agree(program(f"def f(a, v):\n    return np.searchsorted({text})"), SORTED, SORTED) is not None
 

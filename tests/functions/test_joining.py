@@ -281,3 +281,9 @@ def test_fromiter(text: str) -> None:
 @pytest.mark.parametrize("text", REFUSED)
 def test_fromiter_refused(text: str) -> None:
     refused(program(f"def f(a, n):\n    return {text}"), np.array([1.5, -2, 3]), 4)
+
+
+def test_axes_of_a_roll_are_looked_at_before_its_shifts() -> None:
+    climb(program("def f(a): return np.roll(a, [], 2)"), (np.ones((2, 3)),))
+    climb(program("def f(a): return np.roll(a, 1, ())"), (np.ones((2, 3)),))
+    refused(program("def f(a, b): return np.roll(a, b, ())"), np.ones((2, 3)), np.arange(3))

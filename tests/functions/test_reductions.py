@@ -114,7 +114,7 @@ def test_s4_indices_in_bodies_stay_right_when_fused() -> None:
 
 
 def test_what_is_refused() -> None:
-    for text in ("np.subtract.reduce(a, out=np.zeros(5, int))", "np.mean(a, dtype=np.int64)"):
+    for text in ("np.subtract.reduce(a, out=np.zeros(5, int))", "np.mean(a, dtype=np.int64)", "np.mean(a, where=2)"):
         refused(program(f"def f(a):\n    return {text}"), A)
 
 

@@ -72,8 +72,10 @@ def wrong_depth(a: ArrayRef) -> Raises:
 
 def sorted_by(r: Recorder, vector: ArrayRef, sorter: ArrayRef) -> ArrayRef:
     """The vector in the order of the indices in `sorter`."""
-    if sorter.ndim != 1 or not np.can_cast(sorter.dtype, np.intp, "safe"):
+    if sorter.ndim != 1 or sorter.dtype.kind not in "iu":
         raise Raises(TypeError("sorter must only contain integers"))
+    if not np.can_cast(sorter.dtype, np.intp, "safe"):
+        raise Raises(ValueError("could not parse sorter argument"))
     r.require_equal(sorter.shape[0], vector.shape[0], "ValueError", "sorter.size must equal a.size")
     return gathered(r, Advanced(vector, (sorter,), (0,), 0, vector, ()), order=(0,))
 

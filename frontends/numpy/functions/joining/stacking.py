@@ -250,6 +250,8 @@ def roll(r: Recorder, a: Any, shift: Any, axis: Any = None) -> ArrayRef:
         made = roll(r, flat, shift, 0)
         return made if ref.ndim == 1 else reshape(r, made, tuple(as_int_value(n) for n in ref.shape))
     shifts: dict[int, Dim] = {}
+    for k in axis if isinstance(axis, (tuple, list, range)) else (axis,):
+        axis_of(r, k, ref.ndim, bools=True)  # before anything is asked of the shifts
     for turns, k in pairs_of(r, shift, axis):
         place = axis_of(r, k, ref.ndim, bools=True)
         shifts[place] = add(shifts.get(place, 0), shift_of(r, turns, ref.shape[place]))
@@ -283,6 +285,8 @@ def shift_of(r: Recorder, by: Any, n: Dim) -> Dim:
 def pairs_of(r: Recorder, shift: Any, axis: Any) -> list[tuple[Any, Any]]:
     """The shifts of np.roll, each with its axis; a single number is used with each of the other."""
     shifts, axes = (list(x) if isinstance(x, (tuple, list, range)) else [x] for x in (shift, axis))
+    if not axes and any(isinstance(x, ArrayRef) and x.ndim for x in shifts):
+        raise r.refuse("shifts of np.roll in an array, along no axis", "pass a tuple of numbers")
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise Raises(ValueError("shape mismatch: objects cannot be broadcast to a single shape."))
     count = max(len(shifts), len(axes)) if shifts and axes else 0

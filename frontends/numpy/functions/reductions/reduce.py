@@ -311,6 +311,9 @@ def count_of(r: Recorder, ref: ArrayRef, how: Fold) -> Operand:
             count = mul(count, ref.shape[a])
         return NpScalar(r.i64(count), I64)
 
+    if isinstance(how.where, NUMBERS) and not isinstance(how.where, (bool, np.bool_)):  # NumPy adds it up
+        raise r.refuse("a number that is no bool as where=", "use x != 0")
+
     def add(body: Body, total: Value, args: Sequence[Value]) -> Value:
         return body.add(arith.AddI.of(total, body.cast(args[1], I64)))
 
