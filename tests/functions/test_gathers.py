@@ -509,7 +509,7 @@ def test_f3_nothing_is_put_into_an_empty_array_whatever_it_is() -> None:
 @pytest.mark.parametrize(
     "text",
     one_in(3, ["a[(b[:3] > 0)] = [-3, 2]", "a[:, :, [0]] = [300]", "a[np.arange(3) > 1, 5] = [np.nan, 1]",
-               "a[0, 0][...] = [1]", "a[0, 0][...] = [300, 1]", "np.zeros(())[()] = (1,)"]),
+               "a[0, 0, ...][...] = [1]", "a[0, 0, ...][...] = [300, 1]", "np.zeros(())[()] = (1,)"]),
 )  # fmt: skip
 def test_f3_an_index_is_looked_at_before_the_numbers_that_are_stored(text: str) -> None:
     f = program(f"def f(a, b):\n    {text}\n    return a")
