@@ -110,3 +110,14 @@ def test_views_that_a_check_allows_stay_behind_it() -> None:
             b[::-2] = sums
 
     climb(f, (np.arange(4.0)[::-1], np.arange(4.0), 5))
+
+
+def test_views_of_a_loop_without_iterations_are_not_made() -> None:
+    """Where it has one, `c[-n]` is a row of the array."""
+
+    def f(b, c, n):
+        for _ in range(n, 1):
+            b *= c[-n]
+
+    climb(f, (np.arange(4), np.arange(16).reshape(4, 4), 9))
+    climb(f, (np.arange(5000), np.arange(20000).reshape(4, 5000), -3), again=[(np.arange(3), np.ones((1, 3), int), 0)])

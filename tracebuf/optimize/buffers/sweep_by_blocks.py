@@ -10,8 +10,9 @@ block nothing changes; where they are larger than the cache, each is read from m
 No block unless each op of the body is one of these: it computes numbers; it loads from, or views, what the loop does
 not store to; or it is element-wise over vectors of one length, and what it stores to is used in the loop as that very
 vector only, at the element that is stored. Checks of what the loop does not change may stand before all stores: they
-fail in the first iteration or never. What is the same in each iteration goes before the loop. MLIR counterpart: loop
-tiling with an interchange (affine-loop-tile), which asks a dependence analysis.
+fail in the first iteration or never. What is the same in each iteration goes before the loop; a view only if the loop
+runs at all, since it may be of elements that its array does not have otherwise. MLIR counterpart: loop tiling with an
+interchange (affine-loop-tile), which asks a dependence analysis.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from tracebuf.ops.arrays.gather import Element
 from tracebuf.ops.control import scf
 from tracebuf.ops.control.checks import Check
 from tracebuf.ops.memory import memref
+from tracebuf.ops.memory.indexing import constant_index
 from tracebuf.ops.scalars import arith
 from tracebuf.optimize.buffers.writer import IndexWriter
 
@@ -176,4 +178,18 @@ def _in_blocks(found: _Sweeps) -> list[Op]:
     bounds = [before.value(0), n, before.value(size)]
     made = scf.For.of(bounds, [], around, loc)
     made.attrs["swept"] = True
-    return [*before.ops, made]
+    ops = [*before.ops, made]
+    return _if_run(loop, ops) if any(isinstance(op, memref.Subview) for op in found.fixed) else ops
+
+
+def _if_run(loop: scf.For, ops: list[Op]) -> list[Op]:
+    """The ops, where the loop has an iteration."""
+    lower, upper = (x if (n := constant_index(x)) is None else n for x in loop.operands[:2])
+    asked = IndexWriter([], loop.loc)
+    runs = asked.test("slt", lower, upper)
+    if isinstance(runs, bool):
+        return ops
+    then, orelse = Block(), Block()
+    then.replace_ops([*ops, scf.Yield.of([], loop.loc)])
+    orelse.append(scf.Yield.of([], loop.loc))
+    return [*asked.ops, scf.If.of(runs, [], then, orelse, loop.loc)]
