@@ -151,7 +151,7 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
     an op's native form             backend/llvm/emit.py chooses; loops: lower/plan.py plans them,
                                     backend/llvm/loops.py writes them (`_rows`: short rows in one block,
                                     `sum_after` of emit.py: sums without a fill before;
-                                    tests/native/test_short_rows.py); LLVM's passes:
+                                    tests/native/test_short_rows.py, tests/native/test_long_rows.py); LLVM's passes:
                                     backend/llvm/compiler.py (`_run_passes`, with what is off and why);
                                     tests/native/test_native.py, tests/native/test_jit.py
     what threads share              `parallel=True`: which nests may be split, lower/split.py, which loops have

@@ -815,9 +815,10 @@ class NestWriter:
         if len(states) != 1 or states[0].element is not I64 or len(stage.scalars) != 2 or self.nest.blocked:
             return None
         total = self.nest.spec.body.args[states[0].fold.out]
-        sum_ = self.nest.spec.body.terminator.operand(0).defining_op
-        if not isinstance(sum_, arith.AddI) or total not in sum_.operands:
-            return None
+        ends = self.nest.spec.body.terminator
+        sum_ = ends.operand(0).defining_op
+        if not isinstance(sum_, arith.AddI) or total not in sum_.operands or len(ends.operands) > 1:
+            return None  # of a running sum each total is stored
         one = next((v.defining_op for v in sum_.operands if v is not total), None)
         flags = self.memory.get(one.operand(0)) if isinstance(one, casts.ExtUI) else None
         return flags if flags is not None and flags.element is I1 and row.strides[flags.index] == "1" else None

@@ -33,6 +33,10 @@ class Expr:
         return self.text.lstrip("-").replace(".", "").isdecimal()
 
 
+LEAST = str(-(2**63))
+"""The int64 that has no opposite."""
+
+
 def number(value: int) -> Expr:
     return Expr(str(value), ATOM if value >= 0 else SIGN, soft=True)
 
@@ -45,7 +49,7 @@ def call(function: str, *args: Expr | str, soft: bool = False) -> Expr:
 def binary(operator: str, level: int, a: Expr, b: Expr) -> Expr:
     """`a operator b`. Operators of one level are taken from the left, comparisons not at all."""
     left, right = a.at(level + (level == COMPARE)), b.at(level + 1)
-    if operator == "+" and b.text.startswith("-") and b.level >= SIGN:
+    if operator == "+" and b.text.startswith("-") and b.level >= SIGN and b.text != LEAST:
         operator, right = "-", b.text[1:]
     return Expr(f"{left} {operator} {right}", level, a.soft and b.soft, a.reads or b.reads)
 

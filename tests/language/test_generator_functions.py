@@ -11,6 +11,7 @@ import pytest
 import tracebuf
 from tests.support.agreement import agree, program, refused
 from tests.support.params import one_in
+from tracebuf.testing.ladder import climb
 
 GENERATORS = """
 def squares(a):
@@ -386,3 +387,33 @@ def test_sets_and_dicts_of_a_generator_whose_items_the_run_time_knows(made: str)
     assert "a comprehension of a" in refused(program(given.format(made.format("gen(n)"))), 255).reason
     for n in (255, 3, 0):
         agree(program(given.format(made.format("list(gen(n))"))), n)
+
+
+UNLIKE = """
+def gives(v):
+    for i in range(3):
+        if v[i] > 0:
+            yield 0.5
+        else:
+            yield 1
+"""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "sum(gives(v)), 1 + sum(gives(v), 2)", "max(gives(v)), min(gives(v))", "sum(x for x in gives(v))",
+        "tuple(gives(v))", "max(v[0], 0.5 if v[1] > 0 else 1), sum([0.5 if v[0] > 0 else 1, v[1], v.sum()])",
+        "min((0.5 if v[0] > 0 else 1, 2)), sum((v if v[0] > 0 else 1) for i in range(2))",
+    ],
+)  # fmt: skip
+def test_items_whose_types_the_path_decides(value: str) -> None:
+    """What stands for such an item while tracing was added to a number: TypeError."""
+    f = program(f"{UNLIKE}\ndef f(v):\n    return {value}").__globals__["f"]
+    for v in ([1.0, -2.0, 3.0], [-1.0, -1.0, 2.0]):
+        climb(f, (np.array(v),), quick=True)
+
+
+def test_an_order_of_items_whose_types_the_path_decides_is_refused() -> None:
+    f = program(f"{UNLIKE}\ndef f(v):\n    return sorted(gives(v))").__globals__["f"]
+    assert "a float or an int" in refused(f, np.array([1.0, -2.0, 3.0])).reason

@@ -258,3 +258,13 @@ def test_lines_that_are_deeper_than_they_may_be_long(depth: int) -> None:
         deepest = [n for n in ast.walk(whole) if isinstance(n, ast.If)][-1].body
         names = [shown(t) for s in deepest if isinstance(s, ast.Delete) for t in s.targets]
         assert names == ["x_50", "x_51"] if names else ast.dump(deepest[0]) == ast.dump(plain.body[0])
+
+
+def test_the_least_int_has_no_opposite() -> None:
+    """`x + -2**63` was written `x - 2**63`, which is no int64: OverflowError in Python, a float with Numba."""
+
+    def f(a):
+        b = np.int64(2**62)
+        return a + np.int64(-(2**63)), np.int64(-(2**63)) + a, a[0] - np.int64(-(2**63)), a + b + b, a - b - b - b
+
+    ladder.climb(f, (np.arange(-3, 4),))

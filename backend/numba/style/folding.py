@@ -23,6 +23,8 @@ _NEGATED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
 }  # fmt: skip
 """Of integers."""
+GREATEST = 2**63 - 1
+"""Of int64."""
 
 
 class Folder(ast.NodeTransformer):
@@ -95,10 +97,11 @@ class Folder(ast.NodeTransformer):
         if isinstance(node.op, ast.Mult) and shown(node.right) == "np.int64(1)" and _is_int64(node.left):
             return node.left
         if isinstance(node.op, ast.Add):
-            if isinstance(node.right, ast.UnaryOp) and isinstance(node.right.op, ast.USub):
-                return self.visit_BinOp(ast.BinOp(node.left, ast.Sub(), node.right.operand))
+            match node.right:
+                case ast.UnaryOp(op=ast.USub(), operand=x) if _is_int(x):
+                    return self.visit_BinOp(ast.BinOp(node.left, ast.Sub(), x))
             match node.left:
-                case ast.UnaryOp(op=ast.USub(), operand=x) if _integer(node.right) is None:
+                case ast.UnaryOp(op=ast.USub(), operand=x) if _integer(node.right) is None and _is_int(x):
                     return self.visit_BinOp(ast.BinOp(node.right, ast.Sub(), x))
             match node.right:  # x + x // n * -n is the remainder
                 case ast.BinOp(left=ast.BinOp(left=x, op=ast.FloorDiv(), right=by), op=ast.Mult(), right=back):
@@ -194,6 +197,11 @@ def _integer(node: ast.expr) -> int | None:
     return None
 
 
+def _is_int(node: ast.expr) -> bool:
+    """Whether an expression, if it is a whole number, is an int64: the opposite of the least one is none."""
+    return (_integer(node) or 0) <= GREATEST
+
+
 def _summed(node: ast.BinOp) -> ast.expr:
     """A sum with one integer at most, which stands at its end."""
     terms = _terms(node)
@@ -206,6 +214,8 @@ def _summed(node: ast.BinOp) -> ast.expr:
     for sign, x in others[1:]:
         found = ast.BinOp(found, ast.Add() if sign > 0 else ast.Sub(), x)
     rest = sum(sign * n for sign, n in constants)
+    if abs(rest) > GREATEST:
+        return node
     if rest:
         found = ast.BinOp(found, ast.Add() if rest > 0 else ast.Sub(), ast.Constant(abs(rest)))
     return found

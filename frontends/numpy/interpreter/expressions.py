@@ -1231,6 +1231,8 @@ class Expressions(Comprehensions):
         if getattr(function, "__wrapped__", None) is open:
             function = open  # IPython's, which asks for the file descriptor first
         if not takes_choices(function):
+            if (found := folds.of_choices(self, node, function, args, kwargs)) is not NotImplemented:
+                return found
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if any(isinstance(x, SetOfOne) for x in (*args, *kwargs.values())) and not takes_choices(function):
             if function is len and len(args) == 1 and not kwargs:
@@ -1277,6 +1279,8 @@ class Expressions(Comprehensions):
             args = [self.listed(node, args[0]), *args[1:]]
             if function is list and len(args) == 1 and not kwargs:
                 return args[0]
+            if type(args[0]) is list and any(type(x) is Cond for x in args[0]):
+                return self.dispatch(node, function, args, kwargs)
         if args and isinstance(args[0], Generator) and (by := OF_GENERATORS.get(id(function))) is not None:
             return self.call_function(by, args, kwargs)
         if function is zip and len(args) == 2 and not kwargs:
@@ -1379,6 +1383,7 @@ class Expressions(Comprehensions):
             args = [self.list_of(node, args[0])]
             if list_arrays.among(args):
                 return list_calls.call(self, node, function, args, kwargs, False)
+            check_one_type(self.r, *self.flat(args))  # of an iterator they are only known now
         if function is sorted and len(args) == 1 and type(args[0]) in (list, tuple) and kwargs.keys() <= {"reverse"}:
             if (found := list_order.of_known_length(self, node, args[0], **kwargs)) is not NotImplemented:
                 return found
@@ -1429,7 +1434,7 @@ class Expressions(Comprehensions):
             return store_results(self.r, result, out)
         name = getattr(function, "__name__", str(function))
         module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
-        plain = not any(is_traced(x) or isinstance(x, Range) for x in self.flat([*args, *kwargs.values()]))
+        plain = not any(is_traced(x) or isinstance(x, (Cond, Range)) for x in self.flat([*args, *kwargs.values()]))
         if table.is_pure(function) and (plain or function in (tuple, list)):
             found = ask(function, *args, **kwargs) if plain else function(self.iterate_static(node, args[0]))
             return self.own(found) if type(found) in (list, dict) else found

@@ -14,7 +14,7 @@ import functools
 import math
 import operator
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,18 +133,41 @@ def sum_in_turn(i: Evaluator, node: ast.AST, items: Iterator[Any], start: Any) -
     """sum(items, start): an array or a list is added before the next item is computed, which may change it."""
     numbers: list[Any] = []
     for x in items:
-        if not isinstance(x, (Scalar, *NUMBERS, str)):
-            total = i.operate("Add", i.call(node, sum, [numbers, start], {}) if numbers else start, x)
-            return functools.reduce(lambda a, b: i.operate("Add", a, b), items, total)
+        if not is_part(x):
+            total = added(i, node, numbers, start) if numbers else start
+            return added(i, node, items, added(i, node, (x,), total))
         numbers.append(x)
-    return i.call(node, sum, [numbers, start], {})
+    return added(i, node, numbers, start)
+
+
+def added(i: Evaluator, node: ast.AST, items: Iterable[Any], start: Any) -> Any:
+    """sum(items, start), of numbers by Python's own function if they are of one type each."""
+    if isinstance(items, list) and all(isinstance(x, (Scalar, *NUMBERS, str)) for x in items):
+        return i.call(node, sum, [items, start], {})
+    total = start
+    for x in items:
+        total = i.by_type(node, (total, x), i.scope.env, functools.partial(i.operate, "Add"))
+    return total
 
 
 def extreme_of_numbers(i: Evaluator, node: ast.AST, function: Any, items: list[Any], *default: Any) -> Any:
     """min or max of numbers, which do not change when later ones are computed."""
     if default and not items:
         return default[0]
-    return i.call(node, function, [items], {})
+    if not any(type(x) is Cond for x in items):
+        return i.call(node, function, [items], {})
+    further = [BEYOND[function], function.__name__, list(default)]
+    return looped(i, function.__name__, nested(i, prelude.extreme_of), [items, *further])
+
+
+def of_choices(i: Evaluator, node: ast.AST, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """sum, min or max of a list or tuple of numbers whose types the path decides; NotImplemented for anything else."""
+    if not any(function is f for f in (sum, min, max)) or kwargs or len(args) != 1:
+        return NotImplemented
+    items = args[0]
+    if type(items) not in (list, tuple) or not any(type(x) is Cond for x in items) or not all(map(is_part, items)):
+        return NotImplemented
+    return added(i, node, items, 0) if function is sum else extreme_of_numbers(i, node, function, list(items))
 
 
 def extreme_of_tuples(i: Evaluator, node: ast.AST, function: Any, items: Sequence[Any]) -> Any:
