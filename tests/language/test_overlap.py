@@ -374,6 +374,14 @@ def test_operators_of_rows_that_turn_out_to_be_apart(operator: str) -> None:
         climb(f, (np.arange(1, 3 * n + 1).reshape(n, 3),))
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float16"])
+@pytest.mark.parametrize("operator", ["%", "//"])
+def test_divisions_of_rows_that_turn_out_to_be_apart(operator: str, dtype: str) -> None:
+    """Of floats they are many ops, and made a temporary."""
+    f = program(f"def f(a):\n    a[1] {operator}= a[::2, 1]\n    a[:-1, 0] {operator}= a[1:, 0]")
+    climb(f, (floats(2, 6).astype(dtype),), quick=True)
+
+
 @pytest.mark.parametrize("i", one_in(8, [9, 0, 2, 14]))
 @pytest.mark.slow
 def test_parts_of_an_array_under_two_shapes(i: int) -> None:

@@ -35,6 +35,8 @@ Placed = tuple[Slice, tuple[Mixed, Mixed]]
 """What is seen, and its lowest and highest place."""
 SMALL_BODY = 3
 """Ops in a body that NumPy computes without a temporary: one ufunc with a conversion, and the yield."""
+DIVISION_BODY = 33
+"""Ops of a floor division of half floats, which is the longest of those that begin with fmod."""
 SHIFTS = (integers.ShLI, integers.ShRSI, division.ShRUI)
 
 
@@ -86,11 +88,13 @@ def _simple(writer: Op, target: Value) -> bool:
 
 
 def _is_one_ufunc(ops: Sequence[Op]) -> bool:
-    """Whether a body is what one of NumPy's operations becomes; a shift also asks whether the count is too large."""
+    """Whether a body is what one of NumPy's operations becomes; a shift also asks whether the count is too large, and
+    remainders and floor divisions of floats correct what fmod gives."""
     beside = (arith.Constant, arith.CmpI, arith.Select)
     if any(isinstance(op, SHIFTS) for op in ops):
         ops = [op for op in ops if not isinstance(op, beside)]
-    return len(ops) <= SMALL_BODY
+    divides = any(isinstance(op, arith.Ufunc) and op.attrs["ufunc"] == "fmod" for op in ops)
+    return len(ops) <= (DIVISION_BODY if divides else SMALL_BODY)
 
 
 def _harmless(w: IndexWriter, writer: Op, target: Value) -> Test | None:
