@@ -391,7 +391,7 @@ def called_from(f: Func, callees: Sequence[Func]) -> tuple[Func, ...]:
     return tuple(found.values())
 
 
-MOST_OPS, MOST_A_LINE = 12_000, 300
+MOST_OPS, MOST_A_LINE = 16_000, 300
 """A program with more ops than that, and more for each line of the source on average, is refused: the paths and first
 iterations of loops that are traced one by one, within one another, have multiplied. Compiling it takes half a minute
 and more."""
