@@ -18,6 +18,7 @@ from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import dense_strides
 from tracebuf.frontends.numpy.call.talk import Talk
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
+from tracebuf.frontends.numpy.interpreter.lists import threaded
 from tracebuf.frontends.numpy.numbers.lattice import (
     from_values,
     is_container,
@@ -48,9 +49,10 @@ from tracebuf.frontends.numpy.paths.loops.returned import (
     with_parameters,
 )
 from tracebuf.frontends.numpy.paths.loops.trace import kinds_of_names
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both, negation
-from tracebuf.frontends.numpy.record.growing import Regrow
+from tracebuf.frontends.numpy.record.growing import Regrow, columns, is_growing
 from tracebuf.frontends.numpy.record.heap import Changed
 from tracebuf.frontends.numpy.record.raises import DeadEnd
 from tracebuf.frontends.numpy.record.recorder import Recorder
@@ -202,6 +204,12 @@ class Plan:
     filled: dict[Path, None] = field(default_factory=dict)
     result: Result | None = None
     """None: no call of itself has returned yet."""
+    containers: ByIdentity[Any, threaded.Fields] = field(default_factory=ByIdentity)
+    """Those of around it that it changes, of objects the attributes that it sets."""
+    after: dict[Path, Numbers | Arrays] = field(default_factory=dict)
+    """The parts of these that are others after a call."""
+    columns: dict[Path, None] = field(default_factory=dict)
+    """The parts of these that are columns of lists, to which nothing else refers."""
     peeled: bool = False
     """Whether calls from outside are inlined: the arguments have other types from then on."""
 
@@ -219,10 +227,12 @@ class Recursion:
     inner: dict[Path, Storage] = field(default_factory=dict)
     """Of `Plan.owned`: the stand-ins of the arrays."""
     contents: dict[Path, Value] = field(default_factory=dict)
-    calls: list[tuple[TracedCall, dict[Value, Value]]] = field(default_factory=list)
-    """The calls of itself, each with its operands by the arguments that they are for."""
+    calls: list[tuple[TracedCall, list[Value]]] = field(default_factory=list)
+    """The calls of itself, each with the arguments that its operands are for."""
     passed: list[Storage] = field(default_factory=list)
     """The arrays that calls give for those of `Plan.owned`."""
+    shapes: dict[str, Any] = field(default_factory=dict)
+    """What each of `Plan.containers` holds before the first call."""
     mended: bool = False
 
     def __post_init__(self) -> None:
@@ -238,9 +248,12 @@ class Recursion:
         r, plan = self.r, self.plan
         kept = [(s, dict(s.env)) for s in self.i.scopes]
         result, dead = None, False
+        self.shapes = {name: self.held(x) for name, x in self.containers()}
         with r.region("loop", self.block) as self.frame:
             try:
-                env = {name: self.head(name, x) for name, x in self.scope.env.items()}
+                for name, x in self.containers():
+                    self.put(x, self.head(name, self.shapes[name]))
+                env = {name: x if self.is_threaded(x) else self.head(name, x) for name, x in self.scope.env.items()}
                 for storage in plan.stored:
                     r.value(storage)
                 self.check_depth()
@@ -250,11 +263,14 @@ class Recursion:
                 dead = True
             finally:
                 changed = r.heap.leave(self.frame)
-            if changed or any(not same_names(s.env, env) for s, env in kept):
-                raise self.refuse("changes a list, dict, object or name from outside of it")
+            if any(not same_names(s.env, env) for s, env in kept):
+                raise self.refuse("changes a name from outside of it")
+            if self.note_containers(changed):
+                return False
             if not dead:
                 result = rebuild(result, map(self.by_object, parts_of(result)))
                 self.compare_result(result)
+                after = self.compare_contents(ByIdentity(changed))
             self.compare_storages()
             if self.mended:
                 return False
@@ -262,7 +278,9 @@ class Recursion:
                 raise self.refuse("never ends")
             ends = [bufferization.MaterializeInDestination.of(v, a) for a, v in self.stores()]
             finals = [r.emit(op) for op in ends]
-            r.add(Return.of([*finals, *plan.result.values(r, result, self.place)], r.loc))
+            results = plan.result.values(r, result, self.place)
+            results += [v for path, part in plan.after.items() for v in part.values(r, after[path], self.place)]
+            r.add(Return.of([*finals, *results], r.loc))
         return True
 
     def head(self, name: str, x: Any) -> Any:
@@ -283,6 +301,8 @@ class Recursion:
             kind = plan.numbers[path]
             values = self.args[path] = [self.block.add_arg(t) for t in kind.types]
             return from_values(r, values, kind, path[0])
+        if path in plan.columns:
+            return self.column(path, entry)
         if path not in plan.views:
             return entry
         made, varies = entry, plan.views[path]
@@ -304,6 +324,17 @@ class Recursion:
         parts = [self.block.add_arg(INDEX) for v in varies if v]
         self.args[path] = [*self.args.get(path, ()), *parts]
         return with_parameters(r, made, varies, parts)
+
+    def column(self, path: Path, entry: ArrayRef) -> ArrayRef:
+        """A column of a list, of any length at every depth."""
+        r, n = self.r, self.block.add_arg(INDEX)
+        shape = [r.symbol(n, "size", 0, USUAL), *entry.shape[1:]]
+        inner = self.inner[path] = Storage(entry.element, shape, range(entry.ndim))
+        self.contents[path] = self.block.add_arg(r.tensor_type(shape, entry.element))
+        self.frame.values[inner] = self.contents[path]
+        self.frame.locals.add(inner)
+        self.args[path] = [n]
+        return ArrayRef(inner)
 
     def read(self, path: Path, inner: Storage) -> ArrayRef:
         """An argument of which the elements are given: of one axis, with its step."""
@@ -336,21 +367,31 @@ class Recursion:
             raise self.refuse("is called in a `try`")
         given: dict[Value, Value] = {}
         for name, x in scope.env.items():
-            if structure(x) != structure(self.scope.env[name]):
+            first = self.scope.env[name]
+            if threaded.is_mutable(first) and x is first:
+                continue
+            if structure(x) != structure(first):
                 raise self.refuse(f"gives `{name}` another length, or items of other names, at another depth")
             for k, leaf in enumerate(parts_of(x)):
                 if (name, k) not in self.entry:  # of a list that it has changed
                     raise self.refuse(f"gives `{name}` another length at another depth")
                 self.compare_or_peel((name, k), leaf, scope)
+        held = {name: self.held(x) for name, x in self.containers()}
+        for name, x in self.containers():
+            self.check_length(x, self.shapes[name], held[name])
+            for path, leaf in parts_in({name: held[name]}):
+                self.compare(path, leaf)
         if self.mended or plan.result is None:
             raise DeadEnd
         calls = len(self.i.scopes) - self.around
         given[self.left] = r.emit(arith.SubI.of(self.now_left, r.constant(calls, INDEX)))
         given[self.asked] = self.now_asked
         targets: list[tuple[Storage, Value]] = [(s, self.frame.phis[s]) for s in plan.stored]
-        for path, leaf in parts_in(scope.env):
+        arguments = {name: x for name, x in scope.env.items() if not self.is_threaded(x)}
+        parts = dict(parts_in({**arguments, **held}))
+        for path, leaf in parts.items():
             given |= zip(self.args.get(path, ()), self.operands(path, leaf), strict=True)
-            if path in plan.owned:
+            if path in self.contents:
                 given[self.contents[path]] = self.elements(path, leaf)
                 if path in plan.filled:
                     targets.append((leaf.storage, self.contents[path]))
@@ -359,12 +400,110 @@ class Recursion:
         types = [given[arg].type for _, arg in targets]
         values = list(given.values())
         written = [list(given).index(arg) for _, arg in targets]
-        op = TracedCall.writing(self.name, values, [*types, *plan.result.types], written, r.loc)
+        op = TracedCall.writing(self.name, values, [*types, *self.types], written, r.loc)
         r.add(op)
-        self.calls.append((op, given))
+        self.calls.append((op, list(given)))
         for (storage, _), value in zip(targets, op.results):
             r.set_value(storage, value)
-        return plan.result.made(r, op.results[len(targets) :], dict(parts_in(scope.env)))
+        return self.made(op.results[len(targets) :], held, parts)
+
+    @property
+    def types(self) -> list[Any]:
+        """The types of the results, and of what containers hold then."""
+        assert self.plan.result is not None
+        return [*self.plan.result.types, *(t for part in self.plan.after.values() for t in part.types)]
+
+    def made(self, values: Sequence[Value], held: dict[str, Any], parts: dict[Path, Any]) -> Any:
+        """What a call returns, after it has changed containers."""
+        r, plan = self.r, self.plan
+        assert plan.result is not None
+        n = len(plan.result.types)
+        rest, new = iter(values[n:]), dict(parts)
+        for path, part in plan.after.items():
+            new[path] = part.made(r, [next(rest) for _ in part.types], parts)
+        result = plan.result.made(r, values[:n], parts)
+        for name, x in self.containers():
+            leaves = [new[path] for path, _ in parts_in({name: held[name]})]
+            self.put(x, rebuild(held[name], iter(leaves)))
+        return result
+
+    # -- containers of around it
+    def containers(self) -> Iterator[tuple[str, Any]]:
+        """Those that it changes, each with a name that no parameter has."""
+        return ((f"<{k}>", x) for k, x in enumerate(self.plan.containers))
+
+    def is_threaded(self, x: Any) -> bool:
+        """Whether a value is one of those."""
+        return threaded.is_mutable(x) and x in self.plan.containers
+
+    def held(self, x: Any) -> Any:
+        """What a container holds; of a list of run-time length, columns that are arrays of their own."""
+        value = threaded.value_of(self.r, x, self.plan.containers[x])
+        if any(v is self.r.heap for v in (value.values() if isinstance(value, dict) else ())):
+            raise self.refuse("sets an attribute that an object has not had")
+        if not is_growing(x):
+            return value
+        return {n: threaded.column_of(self.r, v) if isinstance(v, ArrayRef) else v for n, v in value.items()}
+
+    def put(self, x: Any, value: Any) -> None:
+        if not threaded.put(self.r, x, value):
+            raise self.refuse("changes a list, dict or object that is also another one")
+
+    def note_containers(self, changed: Sequence[tuple[Any, Any]]) -> bool:
+        """Notes which containers the function has changed; whether any is new."""
+        plan, news = self.plan, False
+        for x, end in changed:
+            known = plan.containers.get(x)
+            fields = {**(known or {}), **threaded.changed_fields(x, end)}
+            if known == fields:
+                continue
+            plan.containers[x], news = fields, True
+            if known is None:
+                self.check_length(x, threaded.value_of(self.r, x, ()), threaded.value_of(self.r, x, (), end))
+        if news:  # what they hold are other parts then
+            plan.result, plan.after, plan.columns = None, {}, {}
+            for parts in (plan.numbers, plan.views, plan.owned, plan.read, plan.filled):
+                for path in [path for path in parts if path[0].startswith("<")]:
+                    del parts[path]
+            own = [c for x in plan.containers if is_growing(x) for c in columns(x)]
+            for storage in (s for c in own if isinstance(c, ArrayRef) for s in storages_of(c)):
+                plan.stored.pop(storage, None)
+            for k, x in enumerate(plan.containers):
+                leaves = parts_in({f"<{k}>": threaded.value_of(self.r, x, plan.containers[x])})
+                plan.columns.update((p, None) for p, c in leaves if is_growing(x) and isinstance(c, ArrayRef))
+        return news
+
+    def check_length(self, x: Any, a: Any, b: Any) -> None:
+        """Refuses a container that has another length or other keys; a list is traced as one of run-time length."""
+        if structure(a) == structure(b):
+            return
+        label = self.r.heap.known[x].label
+        if type(x) is list and self.r.growth.note(label, [*map(threaded.loose, a), *map(threaded.loose, b)]):
+            raise Regrow
+        raise self.refuse("changes the length of a list, the keys of a dict or which attributes an object has")
+
+    def compare_contents(self, ends: ByIdentity[Any, Any]) -> dict[Path, Any]:
+        """Mends the plan where containers hold something else after a call than planned; the parts of those then."""
+        plan, found = self.plan, dict[Path, Any]()
+        for name, x in self.containers():
+            value = threaded.value_of(self.r, x, plan.containers[x], ends.get(x))
+            self.check_length(x, self.shapes[name], value)
+            for path, leaf in parts_in({name: value}):
+                head, old = self.heads[path], plan.after.get(path)
+                if old is None and (leaf is head or same_value(leaf, head)):
+                    continue
+                if path not in plan.columns:
+                    found[path], part = leaf, self.merged(old, leaf)
+                else:
+                    own = threaded.column_of(self.r, leaf)
+                    found[path] = own = threaded.column_copy(self.r, own) if own.storage is head.storage else own
+                    arm = old.arms[None] if isinstance(old, Arrays) else None
+                    assert not isinstance(arm, (Argument, Part))
+                    made = self.merged_fresh(arm, own)
+                    part = old if made is arm and old is not None else Arrays({None: made})
+                if part is not old:
+                    plan.after[path], self.mended = part, True
+        return found
 
     def compare_or_peel(self, path: Path, leaf: Any, scope: Scope) -> None:
         """`compare`; where the first call's array alone is of a form of its own, the caller's, that call is inlined."""
@@ -383,6 +522,8 @@ class Recursion:
         if path in plan.read:
             steps = [step_of(r, leaf)] if leaf.ndim == 1 else []
             return [*map(r.index, leaf.shape), *steps]
+        if path in plan.columns:
+            return [r.index(leaf.shape[0])]
         if path not in plan.views:
             return []
         sizes = [r.index(d) for d in leaf.storage.shape] if path in plan.owned else []
@@ -413,6 +554,8 @@ class Recursion:
         if path in plan.numbers:
             if kind_of(x) != plan.numbers[path]:
                 self.peel(path)
+            return
+        if path in plan.columns:
             return
         if path in plan.read:
             self.check_read(path, x)
@@ -655,7 +798,7 @@ class Recursion:
         }  # fmt: skip
         for path, entry in self.entry.items():
             given |= zip(self.args.get(path, ()), self.operands(path, entry), strict=True)
-            if path in plan.owned:
+            if path in self.contents:
                 given[self.contents[path]] = self.elements(path, entry)
         given |= {arg: r.value(storage) for storage, arg in frame.phis.items()}
         func, free = lifted(r.func, self.name, self.block)
@@ -663,17 +806,18 @@ class Recursion:
         stored = [arg for arg, _ in self.stores()]
         func.arg_attrs = [{"bufferization.writable": any(arg is s for s in stored)} for arg in func.args]
         order = [func.args.index(arg) for arg in stored]
-        for op, own in self.calls:
+        for op, args in self.calls:
+            own = dict(zip(args, op.operands))  # a loop around it may have replaced some since
             op.set_operands([free.get(v, v) for v in (own.get(arg, arg) for arg in func.args)])
             op.attrs["written"] = tuple(order)
         r.callees.append(func)
         types = [given[arg].type for arg in stored]
-        call = TracedCall.writing(self.name, [given[a] for a in func.args], [*types, *plan.result.types], order, r.loc)
+        call = TracedCall.writing(self.name, [given[a] for a in func.args], [*types, *self.types], order, r.loc)
         r.add(call)
-        targets = [*plan.stored, *(owned[p].storage for p in plan.filled)]
+        targets = [*plan.stored, *(self.entry[p].storage for p in plan.filled)]
         for storage, value in zip(targets, call.results):
             r.set_value(storage, value)
-        return plan.result.made(r, call.results[len(targets) :], self.entry)
+        return self.made(call.results[len(targets) :], self.shapes, self.entry)
 
     def refuse(self, what: str, instead: str = "") -> UnsupportedError:
         text = f"the recursion of `{self.scope.name}`, whose depth only the run time knows, {what}"
@@ -816,6 +960,8 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
             if done:
                 return recursion.close()
         except UnsupportedError as why:
+            if r.growth.has_news:
+                raise Regrow from None
             r.growth.recursive[code] = UnsupportedError(why.reason, instead=why.instead, location=why.location)
             raise Regrow from None
         except Changed:
