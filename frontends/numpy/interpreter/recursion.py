@@ -54,7 +54,7 @@ from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both, negation
 from tracebuf.frontends.numpy.record.growing import Regrow, columns, is_growing
 from tracebuf.frontends.numpy.record.heap import Changed
-from tracebuf.frontends.numpy.record.raises import DeadEnd
+from tracebuf.frontends.numpy.record.raises import DeadEnd, is_half_full
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
@@ -130,7 +130,8 @@ def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int, coun
     around = [s for s in callers(scopes) if s.closure is scope.closure and code_of(s) == code]
     if around and code not in known:
         counts[code] = counts.get(code, 0) + 1
-        paths = differing_at_run_time(around[0].given, scope.given, counts[code] > MAX_COUNTED)
+        counted = counts[code] > MAX_COUNTED or is_half_full()
+        paths = differing_at_run_time(around[0].given, scope.given, counted)
         if paths or sum(is_same_call(s.given, scope.given) for s in around) >= MAX_SAME:
             known[code] = paths
             raise Regrow
@@ -503,6 +504,7 @@ class Recursion:
                     part = old if made is arm and old is not None else Arrays({None: made})
                 if part is not old:
                     plan.after[path], self.mended = part, True
+                    plan.filled.pop(path, None)
         return found
 
     def compare_or_peel(self, path: Path, leaf: Any, scope: Scope) -> None:
@@ -770,6 +772,8 @@ class Recursion:
                 plan.stored[storage] = None
                 self.mended = True
         for path, arg in self.contents.items():
+            if path in plan.after:  # given back as another array
+                continue
             if self.frame.values[self.inner[path]] is not arg and path in plan.read:
                 raise self.refuse(f"stores to `{path[0]}`, which is one array or another")
             if self.frame.values[self.inner[path]] is not arg and path not in plan.filled:
