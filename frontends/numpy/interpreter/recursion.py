@@ -9,6 +9,7 @@ as any call: only where that goes too deep (`note`) is the function traced anew 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -17,6 +18,7 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import dense_strides
 from tracebuf.frontends.numpy.call.talk import Talk
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
 from tracebuf.frontends.numpy.interpreter.lists import threaded
 from tracebuf.frontends.numpy.numbers.lattice import (
@@ -30,6 +32,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     to_values,
     unify,
 )
+from tracebuf.frontends.numpy.paths.identity import HeadObject
 from tracebuf.frontends.numpy.paths.joins import plain as is_plain
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.returned import (
@@ -52,8 +55,8 @@ from tracebuf.frontends.numpy.paths.loops.trace import kinds_of_names
 from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both, negation
-from tracebuf.frontends.numpy.record.growing import Regrow, columns, is_growing
-from tracebuf.frontends.numpy.record.heap import Changed
+from tracebuf.frontends.numpy.record.growing import Regrow, columns, is_growing, is_list
+from tracebuf.frontends.numpy.record.heap import Changed, Record, items_of, with_items
 from tracebuf.frontends.numpy.record.raises import DeadEnd, is_half_full
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
@@ -96,6 +99,8 @@ MAX_SAME = 3
 MAX_COUNTED = 48
 """How many calls are inlined, one in another, of a function that numbers known while tracing tell apart (a depth that
 is counted), beside what only the run time knows."""
+MOST_NESTED = 10**6
+"""More than regions are nested."""
 MAX_INLINED = 200
 """How many calls are inlined of functions that call themselves and cannot be functions of the program; more would take
 minutes to compile."""
@@ -211,6 +216,10 @@ class Plan:
     """The parts of these that are others after a call."""
     columns: dict[Path, None] = field(default_factory=dict)
     """The parts of these that are columns of lists, to which nothing else refers."""
+    lists: dict[str, None] = field(default_factory=dict)
+    """The parameters that are other lists of run-time length at other depths."""
+    shares: bool = False
+    """Whether a list that is returned may be one that is known elsewhere."""
     peeled: bool = False
     """Whether calls from outside are inlined: the arguments have other types from then on."""
 
@@ -233,7 +242,13 @@ class Recursion:
     passed: list[Storage] = field(default_factory=list)
     """The arrays that calls give for those of `Plan.owned`."""
     shapes: dict[str, Any] = field(default_factory=dict)
-    """What each of `Plan.containers` holds before the first call."""
+    """What each of `Plan.containers` and `Plan.lists` holds before the first call."""
+    own_lists: dict[str, Any] = field(default_factory=dict)
+    """Of `Plan.lists`: the stand-ins of the lists."""
+    returned: ByIdentity[Any, None] = field(default_factory=ByIdentity)
+    """The lists that its calls have returned."""
+    labels: ByIdentity[Any, Any] = field(default_factory=ByIdentity)
+    """Where lists are made that it returns."""
     mended: bool = False
 
     def __post_init__(self) -> None:
@@ -250,11 +265,15 @@ class Recursion:
         kept = [(s, dict(s.env)) for s in self.i.scopes]
         result, dead = None, False
         self.shapes = {name: self.held(x) for name, x in self.containers()}
+        arguments = self.arguments(self.scope.env)
+        self.shapes.update((name, arguments[name]) for name in plan.lists)
         with r.region("loop", self.block) as self.frame:
             try:
                 for name, x in self.containers():
                     self.put(x, self.head(name, self.shapes[name]))
-                env = {name: x if self.is_threaded(x) else self.head(name, x) for name, x in self.scope.env.items()}
+                env = {name: self.head(name, arguments[name]) if name in arguments else x
+                       for name, x in self.scope.env.items()}  # fmt: skip
+                self.own_lists = {name: env[name] for name in plan.lists}
                 for storage in plan.stored:
                     r.value(storage)
                 self.check_depth()
@@ -270,8 +289,8 @@ class Recursion:
                 return False
             if not dead:
                 result = rebuild(result, map(self.by_object, parts_of(result)))
-                self.compare_result(result)
-                after = self.compare_contents(ByIdentity(changed))
+                result = self.compare_result(result)
+                after = self.compare_contents(ByIdentity(changed), self.own_lists)
             self.compare_storages()
             if self.mended:
                 return False
@@ -292,9 +311,10 @@ class Recursion:
             self.entry[path] = leaf
             self.heads[path] = self.leaf(path, leaf)
             leaves.append(self.heads[path])
-        if not is_container(x) or all(a is b for a, b in zip(leaves, parts_of(x))):
+        if not is_container(x) or (name not in self.plan.lists and all(map(operator.is_, leaves, parts_of(x)))):
             return leaves[0] if not is_container(x) else x
-        return rebuild(x, iter(leaves))
+        made = rebuild(x, iter(leaves))
+        return self.r.heap.own(made, self.r) if name in self.plan.lists else made
 
     def leaf(self, path: Path, entry: Any) -> Any:
         r, plan = self.r, self.plan
@@ -371,6 +391,8 @@ class Recursion:
             first = self.scope.env[name]
             if threaded.is_mutable(first) and x is first:
                 continue
+            if self.is_list(name, first, x):
+                continue
             if structure(x) != structure(first):
                 raise self.refuse(f"gives `{name}` another length, or items of other names, at another depth")
             for k, leaf in enumerate(parts_of(x)):
@@ -388,7 +410,8 @@ class Recursion:
         given[self.left] = r.emit(arith.SubI.of(self.now_left, r.constant(calls, INDEX)))
         given[self.asked] = self.now_asked
         targets: list[tuple[Storage, Value]] = [(s, self.frame.phis[s]) for s in plan.stored]
-        arguments = {name: x for name, x in scope.env.items() if not self.is_threaded(x)}
+        arguments = self.arguments(scope.env)
+        held.update((name, arguments[name]) for name in plan.lists)
         parts = dict(parts_in({**arguments, **held}))
         for path, leaf in parts.items():
             given |= zip(self.args.get(path, ()), self.operands(path, leaf), strict=True)
@@ -406,7 +429,7 @@ class Recursion:
         self.calls.append((op, list(given)))
         for (storage, _), value in zip(targets, op.results):
             r.set_value(storage, value)
-        return self.made(op.results[len(targets) :], held, parts)
+        return self.made(op.results[len(targets) :], held, parts, scope.env)
 
     @property
     def types(self) -> list[Any]:
@@ -414,7 +437,7 @@ class Recursion:
         assert self.plan.result is not None
         return [*self.plan.result.types, *(t for part in self.plan.after.values() for t in part.types)]
 
-    def made(self, values: Sequence[Value], held: dict[str, Any], parts: dict[Path, Any]) -> Any:
+    def made(self, values: Sequence[Value], held: dict[str, Any], parts: dict[Path, Any], env: Env) -> Any:
         """What a call returns, after it has changed containers."""
         r, plan = self.r, self.plan
         assert plan.result is not None
@@ -422,11 +445,82 @@ class Recursion:
         rest, new = iter(values[n:]), dict(parts)
         for path, part in plan.after.items():
             new[path] = part.made(r, [next(rest) for _ in part.types], parts)
-        result = plan.result.made(r, values[:n], parts)
-        for name, x in self.containers():
+        result = self.as_lists(plan.result.made(r, values[:n], parts))
+        changed = {path[0] for path in (*plan.after, *plan.filled)}
+        lists = [(name, env[name]) for name in plan.lists if name in changed]
+        others = [x for name, x in env.items() if threaded.is_mutable(x) and name not in changed]
+        if lists and any(x is y for k, (_, x) in enumerate(lists) for y in [*others, *(y for _, y in lists[:k])]):
+            raise self.refuse("changes a list that it is given as two parameters")
+        for name, x in (*self.containers(), *lists):
             leaves = [new[path] for path, _ in parts_in({name: held[name]})]
             self.put(x, rebuild(held[name], iter(leaves)))
+        if plan.shares:  # one object is known by two names then
+            for x in (*(x for _, x in self.containers()), *(env[name] for name in plan.lists)):
+                r.heap.merge(x, r)
         return result
+
+    def as_lists(self, result: Any) -> Any:
+        """A result, whose lists are objects of the caller's from now on; not to be changed, where they may be known by
+        another name."""
+        for x in containers(result):
+            if threaded.is_mutable(x):
+                self.r.heap.own(x, self.r)
+                self.returned[x] = None
+                if self.plan.shares:
+                    self.r.heap.merge(x, self.r)
+                    self.r.heap.origins[x] = HeadObject(self.refuse_identity, MOST_NESTED)
+        return result
+
+    def refuse_identity(self, x: Any, other: Any) -> bool:
+        raise self.refuse("returns a list of which is asked whether it is another one")
+
+    # -- parameters that are lists
+    def arguments(self, env: Env) -> dict[str, Any]:
+        """What a call is given, but for containers that are threaded; of lists that are others at other depths, the
+        contents."""
+        found: dict[str, Any] = {}
+        for name, x in env.items():
+            if name in self.plan.lists:
+                held = {n: threaded.column_of(self.r, v) if isinstance(v, ArrayRef) else v for n, v in x.fields.items()}
+                found[name] = Record(x.kind)
+                found[name].fields.update(held)
+            elif not self.is_threaded(x):
+                found[name] = x
+        return found
+
+    def is_list(self, name: str, first: Any, x: Any) -> bool:
+        """Whether a parameter is planned to be another list at another depth. Notes that it is, where it is; traces
+        again where lists of run-time length are not known as such yet."""
+        if name in self.plan.lists:
+            if is_growing(x) and structure(x) == structure(first):
+                for path, leaf in parts_in({name: x}):
+                    self.compare(path, leaf)
+                return True
+            raise self.refuse(f"gives `{name}` another kind of list at another depth")
+        if not is_list(first) or not is_list(x):
+            return False
+        plain = [y for y in (first, x) if type(y) is list]
+        growth, heap = self.r.growth, self.r.heap
+        if plain and structure(first) != structure(x) and [y for y in plain if growth.note(heap.known[y].label, y)]:
+            raise Regrow
+        if plain or structure(first) != structure(x):
+            return False
+        self.forget_containers()
+        self.plan.lists[name], self.mended = None, True
+        self.plan.columns.update((path, None) for path, c in parts_in({name: first}) if isinstance(c, ArrayRef))
+        return True
+
+    def forget_containers(self) -> None:
+        """Drops what is planned of the parts of containers, and the result."""
+        plan = self.plan
+        plan.result, plan.after = None, {}
+        plan.columns = {p: None for p in plan.columns if p[0] in plan.lists}
+        for parts in (plan.numbers, plan.views, plan.owned, plan.read, plan.filled):
+            for path in [path for path in parts if path[0].startswith("<")]:
+                del parts[path]
+        for k, x in enumerate(plan.containers):
+            leaves = parts_in({f"<{k}>": threaded.value_of(self.r, x, plan.containers[x])})
+            plan.columns.update((p, None) for p, c in leaves if is_growing(x) and isinstance(c, ArrayRef))
 
     # -- containers of around it
     def containers(self) -> Iterator[tuple[str, Any]]:
@@ -462,16 +556,10 @@ class Recursion:
             if known is None:
                 self.check_length(x, threaded.value_of(self.r, x, ()), threaded.value_of(self.r, x, (), end))
         if news:  # what they hold are other parts then
-            plan.result, plan.after, plan.columns = None, {}, {}
-            for parts in (plan.numbers, plan.views, plan.owned, plan.read, plan.filled):
-                for path in [path for path in parts if path[0].startswith("<")]:
-                    del parts[path]
+            self.forget_containers()
             own = [c for x in plan.containers if is_growing(x) for c in columns(x)]
             for storage in (s for c in own if isinstance(c, ArrayRef) for s in storages_of(c)):
                 plan.stored.pop(storage, None)
-            for k, x in enumerate(plan.containers):
-                leaves = parts_in({f"<{k}>": threaded.value_of(self.r, x, plan.containers[x])})
-                plan.columns.update((p, None) for p, c in leaves if is_growing(x) and isinstance(c, ArrayRef))
         return news
 
     def check_length(self, x: Any, a: Any, b: Any) -> None:
@@ -483,11 +571,13 @@ class Recursion:
             raise Regrow
         raise self.refuse("changes the length of a list, the keys of a dict or which attributes an object has")
 
-    def compare_contents(self, ends: ByIdentity[Any, Any]) -> dict[Path, Any]:
-        """Mends the plan where containers hold something else after a call than planned; the parts of those then."""
+    def compare_contents(self, ends: ByIdentity[Any, Any], own: dict[str, Any]) -> dict[Path, Any]:
+        """Mends the plan where containers, or lists of its own that it is given, hold something else after a call than
+        planned; the parts of those then."""
         plan, found = self.plan, dict[Path, Any]()
-        for name, x in self.containers():
-            value = threaded.value_of(self.r, x, plan.containers[x], ends.get(x))
+        values = [(n, x, threaded.value_of(self.r, x, plan.containers[x], ends.get(x))) for n, x in self.containers()]
+        values += [(name, x, x) for name, x in own.items()]
+        for name, x, value in values:
             self.check_length(x, self.shapes[name], value)
             for path, leaf in parts_in({name: value}):
                 head, old = self.heads[path], plan.after.get(path)
@@ -496,11 +586,12 @@ class Recursion:
                 if path not in plan.columns:
                     found[path], part = leaf, self.merged(old, leaf)
                 else:
-                    own = threaded.column_of(self.r, leaf)
-                    found[path] = own = threaded.column_copy(self.r, own) if own.storage is head.storage else own
+                    column = threaded.column_of(self.r, leaf)
+                    if column.storage is head.storage:
+                        column = threaded.column_copy(self.r, column)
                     arm = old.arms[None] if isinstance(old, Arrays) else None
                     assert not isinstance(arm, (Argument, Part))
-                    made = self.merged_fresh(arm, own)
+                    found[path], made = column, self.merged_fresh(arm, column)
                     part = old if made is arm and old is not None else Arrays({None: made})
                 if part is not old:
                     plan.after[path], self.mended = part, True
@@ -632,13 +723,15 @@ class Recursion:
         self.plan.peeled = self.mended = True
 
     # -- what its end shows
-    def compare_result(self, x: Any) -> None:
-        """Mends the plan where the result is not as planned."""
+    def compare_result(self, x: Any) -> Any:
+        """Mends the plan where the result is not as planned; the result, with lists that are no others."""
         plan = self.plan
-        for container in containers(x):
-            if not isinstance(container, tuple):
-                raise self.refuse("returns a list, dict or object")
+        x = self.with_own_lists(x)
         if plan.result is not None and structure(plan.result.like) != structure(x):
+            if is_list(plan.result.like) and is_list(x):
+                plain = [y for y in (plan.result.like, x) if type(y) is list]
+                if [y for y in plain if self.r.growth.note(self.labels.get(y), y)]:
+                    raise Regrow
             raise self.refuse("returns values of different structure")
         old = [None] * len(list(parts_of(x))) if plan.result is None else plan.result.parts
         parts = [self.merged(part, leaf) for part, leaf in zip(old, parts_of(x))]
@@ -647,6 +740,49 @@ class Recursion:
             raise self.refuse("returns an array that it makes twice, or with a part of it", "return a copy")
         if plan.result is None or any(a is not b for a, b in zip(parts, old)):
             plan.result, self.mended = Result(x, tuple(parts)), True
+        return x
+
+    def with_own_lists(self, x: Any) -> Any:
+        """A result, with a copy in the place of a list that is known elsewhere: a parameter, say."""
+        found: list[Any] = []
+
+        def own(x: Any) -> Any:
+            if isinstance(x, tuple):
+                return with_items(x, map(own, items_of(x)))
+            if not is_container(x):
+                return x
+            if not is_list(x) or any(x is y for y in found) or not (is_growing(x) or type(x) is list):
+                raise self.refuse("returns a dict or object, or a list twice")
+            found.append(x)
+            if type(x) is list and any(map(is_container, x)):
+                raise self.refuse("returns a list of lists, dicts or objects")
+            joined = x in self.r.heap.joined_in and x not in self.r.heap.origins
+            if not joined and all(map(self.is_new, ends(self.r.heap.origins.get(x, x)))) and not self.has_known(x):
+                self.labels[x] = self.r.heap.known[x].label if x in self.r.heap.known else None
+                return x
+            if not self.plan.shares:
+                self.plan.shares = self.mended = True
+            if type(x) is list:
+                return [*x]
+            made = Record(x.kind)
+            copied = lambda c: self.i.call_function(prelude.copied, [c], {})  # noqa: E731
+            made.fields.update((n, copied(v) if isinstance(v, ArrayRef) else v) for n, v in x.fields.items())
+            return made
+
+        return own(x)
+
+    def is_new(self, x: Any) -> bool:
+        """Whether a list is one that no one knows but this call."""
+        known, outer = self.r.heap.known.get(x), self.frame.parent
+        while known is not None and outer is not None and outer is not known.home:
+            outer = outer.parent
+        given = any(x is y for y in self.own_lists.values()) or self.is_threaded(x)
+        return known is not None and outer is None and not given and not (self.plan.shares and x in self.returned)
+
+    def has_known(self, x: Any) -> bool:
+        """Whether a list has elements in a column of one that is known elsewhere."""
+        held = x.fields.values() if isinstance(x, Record) else ()
+        return any(self.place(end) is not None for c in held if isinstance(c, ArrayRef) for end in ends(c))
 
     def merged(self, part: Numbers | Arrays | None, x: Any) -> Numbers | Arrays:
         """A part of the result, also where it is this; itself where nothing is new."""
@@ -821,7 +957,7 @@ class Recursion:
         targets = [*plan.stored, *(self.entry[p].storage for p in plan.filled)]
         for storage, value in zip(targets, call.results):
             r.set_value(storage, value)
-        return self.made(call.results[len(targets) :], self.shapes, self.entry)
+        return self.made(call.results[len(targets) :], self.shapes, self.entry, self.scope.env)
 
     def refuse(self, what: str, instead: str = "") -> UnsupportedError:
         text = f"the recursion of `{self.scope.name}`, whose depth only the run time knows, {what}"
