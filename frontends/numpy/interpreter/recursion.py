@@ -222,6 +222,13 @@ class Plan:
     """Whether a list that is returned may be one that is known elsewhere."""
     peeled: bool = False
     """Whether calls from outside are inlined: the arguments have other types from then on."""
+    peeling: bool = False
+    """Whether such a call is being traced."""
+    unified: bool = False
+    """Whether numbers of two types are of one that holds both: a call that is inlined has made another such."""
+    form: Any = None
+    """What containers held at the call from outside that is inlined for them; `others`: the plans for other contents."""
+    others: dict[Any, Plan] = field(default_factory=dict)
 
 
 @plain(eq=False)
@@ -646,7 +653,7 @@ class Recursion:
         plan, entry, head = self.plan, self.entry[path], self.heads[path]
         if path in plan.numbers:
             if kind_of(x) != plan.numbers[path]:
-                self.peel(path)
+                self.widen(path, plan.numbers[path], kind_of(x))
             return
         if path in plan.columns:
             return
@@ -663,7 +670,7 @@ class Recursion:
             if kind is None or not is_number(entry) or not is_number(x):
                 raise self.refuse(f"gives `{path[0]}` another object, or a value of another type, at another depth")
             if kind_of(x) != kind:
-                self.peel(path)
+                self.widen(path, kind, kind_of(x))
             else:
                 plan.numbers[path] = kind
                 self.mended = True
@@ -719,8 +726,19 @@ class Recursion:
         if differ != old:
             self.plan.views[path], self.mended = differ, True
 
+    def widen(self, path: Path, kind: Kind, other: Kind | None) -> None:
+        """Mends the plan where a number is of another kind than at first: `peel`, or a kind that holds both."""
+        both = unify(kind, other) if self.plan.unified else None
+        if both is None:
+            self.peel(path)
+        elif both != self.plan.numbers.get(path):
+            self.plan.numbers[path] = both
+            self.plan.result, self.mended = None, True
+
     def peel(self, path: Path) -> None:
         self.plan.peeled = self.mended = True
+        if path[0].startswith("<"):
+            self.plan.form = form_of_containers(self.r, self.plan, self.shapes)
 
     # -- what its end shows
     def compare_result(self, x: Any) -> Any:
@@ -1074,6 +1092,13 @@ def first_plan(scope: Scope, differing: frozenset[Path]) -> Plan:
     return Plan({path: kind for path, kind in kinds.items() if kind is not None})
 
 
+def form_of_containers(r: Recorder, plan: Plan, shapes: Env | None = None) -> Any:
+    """The kinds of what the containers of a plan hold, now or as given."""
+    values = (threaded.value_of(r, x, fields) for x, fields in plan.containers.items())
+    held = {f"<{k}>": x for k, x in enumerate(values)} if shapes is None else shapes
+    return kinds_of_names({name: x for name, x in held.items() if name.startswith("<")})
+
+
 def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
     """A call of a function that is known to call itself (`note`); `run` traces its body in a scope."""
     r = i.r
@@ -1086,6 +1111,10 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
     if active is not None and code_of(active.scope) == code and active.scope.closure is scope.closure:
         return active.again(scope)
     plan = i.recursion_plans.setdefault((code, kinds_of_names(scope.env)), first_plan(scope, r.growth.recursive[code]))
+    while plan.form is not None and (form := form_of_containers(r, plan)) != plan.form:
+        plan = plan.others.setdefault(form, Plan(dict(plan.numbers), containers=ByIdentity(plan.containers.items())))
+    if plan.peeled and plan.peeling and not plan.unified:
+        plan.peeled, plan.unified, plan.result = False, True, None
     attempts = 0
     while not plan.peeled:
         mark = r.mark
@@ -1112,4 +1141,8 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
         if attempts > MAX_ATTEMPTS:
             r.growth.recursive[code] = recursion.refuse("has arguments or results that no plan fits")
             raise Regrow
-    return run(scope)
+    before, plan.peeling = plan.peeling, True
+    try:
+        return run(scope)
+    finally:
+        plan.peeling = before
