@@ -227,7 +227,7 @@ class Plan:
     unified: bool = False
     """Whether numbers of two types are of one that holds both: a call that is inlined has made another such."""
     form: Any = None
-    """What containers held at the call from outside that is inlined for them; `others`: the plans for other contents."""
+    """What containers held at the call from outside that is inlined for them; `others`: plans for other contents."""
     others: dict[Any, Plan] = field(default_factory=dict)
 
 
@@ -769,8 +769,10 @@ class Recursion:
                 return with_items(x, map(own, items_of(x)))
             if not is_container(x):
                 return x
-            if not is_list(x) or any(x is y for y in found) or not (is_growing(x) or type(x) is list):
-                raise self.refuse("returns a dict or object, or a list twice")
+            if not is_list(x) or not (is_growing(x) or type(x) is list):
+                raise self.refuse("returns a dict, an object or an item of a list")
+            if any(x is y for y in found):
+                raise self.refuse("returns a list twice", "return a copy: list(x)")
             found.append(x)
             if type(x) is list and any(map(is_container, x)):
                 raise self.refuse("returns a list of lists, dicts or objects")
@@ -780,11 +782,12 @@ class Recursion:
                 return x
             if not self.plan.shares:
                 self.plan.shares = self.mended = True
-            if type(x) is list:
+            if not isinstance(x, Record):
                 return [*x]
+            columns = [n for n, v in x.fields.items() if isinstance(v, ArrayRef)]
             made = Record(x.kind)
-            copied = lambda c: self.i.call_function(prelude.copied, [c], {})  # noqa: E731
-            made.fields.update((n, copied(v) if isinstance(v, ArrayRef) else v) for n, v in x.fields.items())
+            made.fields.update(x.fields)
+            made.fields.update((n, self.i.call_function(prelude.copied, [x.fields[n]], {})) for n in columns)
             return made
 
         return own(x)

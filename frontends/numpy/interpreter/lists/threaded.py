@@ -51,7 +51,8 @@ def put(r: Recorder, x: Any, value: Any) -> bool:
     if not r.heap.may_change(x, r):
         return False
     if isinstance(x, Record):
-        x.fields.update((n, loose(v)) for n, v in value.items())
+        held = value.fields if isinstance(value, Record) else value
+        x.fields.update((n, loose(v)) for n, v in held.items())
     else:
         set_contents(x, {k: loose(v) for k, v in value.items()} if isinstance(value, dict) else map(loose, value))
     return True
