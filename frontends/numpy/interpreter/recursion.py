@@ -248,6 +248,8 @@ class Recursion:
     """The calls of itself, each with the arguments that its operands are for."""
     passed: list[Storage] = field(default_factory=list)
     """The arrays that calls give for those of `Plan.owned`."""
+    given: dict[str, Any] = field(default_factory=dict)
+    """What the first call is given, but for containers that it changes."""
     shapes: dict[str, Any] = field(default_factory=dict)
     """What each of `Plan.containers` and `Plan.lists` holds before the first call."""
     own_lists: dict[str, Any] = field(default_factory=dict)
@@ -266,14 +268,18 @@ class Recursion:
         self.name = f"{self.scope.name}.{len(self.r.callees)}"
 
     # -- tracing
+    def prepare(self) -> None:
+        """Records what the first call is given of containers and lists, where it is made."""
+        self.given = self.arguments(self.scope.env)
+        self.shapes = {name: self.held(x) for name, x in self.containers()}
+        self.shapes.update((name, self.given[name]) for name in self.plan.lists)
+
     def trace(self, run: Callable[[Scope], Any]) -> bool:
         """Records the function's body in a region of its own; whether it is as planned."""
         r, plan = self.r, self.plan
         kept = [(s, dict(s.env)) for s in self.i.scopes]
         result, dead = None, False
-        self.shapes = {name: self.held(x) for name, x in self.containers()}
-        arguments = self.arguments(self.scope.env)
-        self.shapes.update((name, arguments[name]) for name in plan.lists)
+        arguments = self.given
         with r.region("loop", self.block) as self.frame:
             try:
                 for name, x in self.containers():
@@ -488,7 +494,7 @@ class Recursion:
         found: dict[str, Any] = {}
         for name, x in env.items():
             if name in self.plan.lists:
-                held = {n: threaded.column_of(self.r, v) if isinstance(v, ArrayRef) else v for n, v in x.fields.items()}
+                held = {n: self.as_column(v) if is_array(v) else v for n, v in x.fields.items()}
                 found[name] = Record(x.kind)
                 found[name].fields.update(held)
             elif not self.is_threaded(x):
@@ -508,13 +514,13 @@ class Recursion:
             return False
         plain = [y for y in (first, x) if type(y) is list]
         growth, heap = self.r.growth, self.r.heap
-        if plain and structure(first) != structure(x) and [y for y in plain if growth.note(heap.known[y].label, y)]:
+        if plain and structure(first) != structure(x) and [y for y in plain if growth.note(heap.label(y), y)]:
             raise Regrow
         if plain or structure(first) != structure(x):
             return False
         self.forget_containers()
         self.plan.lists[name], self.mended = None, True
-        self.plan.columns.update((path, None) for path, c in parts_in({name: first}) if isinstance(c, ArrayRef))
+        self.plan.columns.update((path, None) for path, c in parts_in({name: first}) if is_array(c))
         return True
 
     def forget_containers(self) -> None:
@@ -527,7 +533,7 @@ class Recursion:
                 del parts[path]
         for k, x in enumerate(plan.containers):
             leaves = parts_in({f"<{k}>": threaded.value_of(self.r, x, plan.containers[x])})
-            plan.columns.update((p, None) for p, c in leaves if is_growing(x) and isinstance(c, ArrayRef))
+            plan.columns.update((p, None) for p, c in leaves if is_growing(x) and is_array(c))
 
     # -- containers of around it
     def containers(self) -> Iterator[tuple[str, Any]]:
@@ -545,7 +551,12 @@ class Recursion:
             raise self.refuse("sets an attribute that an object has not had")
         if not is_growing(x):
             return value
-        return {n: threaded.column_of(self.r, v) if isinstance(v, ArrayRef) else v for n, v in value.items()}
+        return {n: self.as_column(v) if is_array(v) else v for n, v in value.items()}
+
+    def as_column(self, x: Any) -> ArrayRef:
+        """A column of a list as an array of its own; `copied`, where it is of one type or another by the path."""
+        one = x if isinstance(x, ArrayRef) else self.i.call_function(prelude.copied, [x], {})
+        return threaded.column_of(self.r, one)
 
     def put(self, x: Any, value: Any) -> None:
         if not threaded.put(self.r, x, value):
@@ -565,7 +576,7 @@ class Recursion:
         if news:  # what they hold are other parts then
             self.forget_containers()
             own = [c for x in plan.containers if is_growing(x) for c in columns(x)]
-            for storage in (s for c in own if isinstance(c, ArrayRef) for s in storages_of(c)):
+            for storage in (s for c in own if is_array(c) for end in ends(c) for s in storages_of(end)):
                 plan.stored.pop(storage, None)
         return news
 
@@ -573,7 +584,7 @@ class Recursion:
         """Refuses a container that has another length or other keys; a list is traced as one of run-time length."""
         if structure(a) == structure(b):
             return
-        label = self.r.heap.known[x].label
+        label = self.r.heap.label(x)
         if type(x) is list and self.r.growth.note(label, [*map(threaded.loose, a), *map(threaded.loose, b)]):
             raise Regrow
         raise self.refuse("changes the length of a list, the keys of a dict or which attributes an object has")
@@ -593,7 +604,7 @@ class Recursion:
                 if path not in plan.columns:
                     found[path], part = leaf, self.merged(old, leaf)
                 else:
-                    column = threaded.column_of(self.r, leaf)
+                    column = self.as_column(leaf)
                     if column.storage is head.storage:
                         column = threaded.column_copy(self.r, column)
                     arm = old.arms[None] if isinstance(old, Arrays) else None
@@ -778,13 +789,13 @@ class Recursion:
                 raise self.refuse("returns a list of lists, dicts or objects")
             joined = x in self.r.heap.joined_in and x not in self.r.heap.origins
             if not joined and all(map(self.is_new, ends(self.r.heap.origins.get(x, x)))) and not self.has_known(x):
-                self.labels[x] = self.r.heap.known[x].label if x in self.r.heap.known else None
+                self.labels[x] = self.r.heap.label(x)
                 return x
             if not self.plan.shares:
                 self.plan.shares = self.mended = True
             if not isinstance(x, Record):
                 return [*x]
-            columns = [n for n, v in x.fields.items() if isinstance(v, ArrayRef)]
+            columns = [n for n, v in x.fields.items() if is_array(v)]
             made = Record(x.kind)
             made.fields.update(x.fields)
             made.fields.update((n, self.i.call_function(prelude.copied, [x.fields[n]], {})) for n in columns)
@@ -803,7 +814,7 @@ class Recursion:
     def has_known(self, x: Any) -> bool:
         """Whether a list has elements in a column of one that is known elsewhere."""
         held = x.fields.values() if isinstance(x, Record) else ()
-        return any(self.place(end) is not None for c in held if isinstance(c, ArrayRef) for end in ends(c))
+        return any(self.place(end) is not None for c in held if is_array(c) for end in ends(c))
 
     def merged(self, part: Numbers | Arrays | None, x: Any) -> Numbers | Arrays:
         """A part of the result, also where it is this; itself where nothing is new."""
@@ -1120,8 +1131,9 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
         plan.peeled, plan.unified, plan.result = False, True, None
     attempts = 0
     while not plan.peeled:
-        mark = r.mark
         recursion = Recursion(i, scope, plan)
+        recursion.prepare()
+        mark = r.mark
         try:
             if r.catching:
                 raise recursion.refuse("is called in a `try`")
