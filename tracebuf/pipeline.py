@@ -74,7 +74,9 @@ loop, a refusal) has a table of its own, in frontends/numpy/__init__.py.
                                     `TracedCall` of ops/control/func.py, bufferize/callees.py;
                                     tests/language/test_recursion.py; arrays that it returns:
                                     frontends/numpy/paths/loops/returned.py, `_own_results` of deallocate/ownership.py;
-                                    tests/language/test_recursion_of_arrays.py
+                                    tests/language/test_recursion_of_arrays.py; lists and objects that it changes:
+                                    frontends/numpy/interpreter/lists/threaded.py;
+                                    tests/language/test_recursion_of_lists.py
     Python's `random`               frontends/numpy/functions/formulas/twister.py; tests/language/test_pythons_random.py
     medians of short rows           lower/networks.py (which elements are compared), backend/llvm/host_calls.py;
                                     tests/native/test_medians.py; other quantiles: tests/native/test_quantiles.py

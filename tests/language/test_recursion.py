@@ -373,11 +373,11 @@ def test_what_is_inlined_after_all_ends() -> None:
 
     def tree(n, a):
         if n == 0:
-            return [a * 1.0]
-        return [tree(n - 1, a)[0] + tree(n - 1, a[::-1])[0]]
+            return {"sum": a * 1.0}
+        return {"sum": tree(n - 1, a)["sum"] + tree(n - 1, a[::-1])["sum"]}
 
     climb(tree, (3, np.arange(3.0)))
-    with pytest.raises(tracebuf.UnsupportedError, match="returns a list"):
+    with pytest.raises(tracebuf.UnsupportedError, match="returns a dict"):
         tracebuf.bufferize(tree)(30, np.arange(3.0))
 
 

@@ -737,13 +737,13 @@ def other_dtypes(a, n):
     return a.astype(int) if n == 0 else other_dtypes(a + 1, n - 1) * 0.5
 
 
-def in_list(a, n):
-    return [a] if n == 0 else in_list(a + 1, n - 1)
+def in_dict(a, n):
+    return {"a": a} if n == 0 else in_dict(a + 1, n - 1)
 
 
 @pytest.mark.parametrize(
     ("function", "reason"),
-    [(twice, "makes twice"), (other_dtypes, "different dtypes"), (in_list, "returns a list")],
+    [(twice, "makes twice"), (other_dtypes, "different dtypes"), (in_dict, "returns a dict")],
 )
 def test_refused(function: Callable[..., Any], reason: str) -> None:
     climb(function, (np.ones(3), 3))  # inlined

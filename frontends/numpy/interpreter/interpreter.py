@@ -131,7 +131,7 @@ class Interpreter(Statements):
         the callers of a function of the program hold."""
         containers = [x for x, _ in self.r.heap.originals]
         held = [v for s in self.scopes for v in s.held]
-        given = [x for recursion in self.recursions for x in recursion.heads.values()]
+        given = [x for of in self.recursions for path, x in of.heads.items() if path not in of.plan.columns]
         around = [v for s in self.scopes[:-1] for v in s.env.values()]
         return [*around, *held, *given, *containers, *self.direct.run.live()]
 

@@ -9,6 +9,7 @@ as any call: only where that goes too deep (`note`) is the function traced anew 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
@@ -17,7 +18,9 @@ from typing import Any
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.arrays.reshape import dense_strides
 from tracebuf.frontends.numpy.call.talk import Talk
+from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator, Scope, pushed
+from tracebuf.frontends.numpy.interpreter.lists import threaded
 from tracebuf.frontends.numpy.numbers.lattice import (
     from_values,
     is_container,
@@ -29,6 +32,7 @@ from tracebuf.frontends.numpy.numbers.lattice import (
     to_values,
     unify,
 )
+from tracebuf.frontends.numpy.paths.identity import HeadObject
 from tracebuf.frontends.numpy.paths.joins import plain as is_plain
 from tracebuf.frontends.numpy.paths.leaving import parameters
 from tracebuf.frontends.numpy.paths.loops.returned import (
@@ -48,11 +52,12 @@ from tracebuf.frontends.numpy.paths.loops.returned import (
     with_parameters,
 )
 from tracebuf.frontends.numpy.paths.loops.trace import kinds_of_names
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity
 from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.conditions import both, negation
-from tracebuf.frontends.numpy.record.growing import Regrow
-from tracebuf.frontends.numpy.record.heap import Changed
-from tracebuf.frontends.numpy.record.raises import DeadEnd
+from tracebuf.frontends.numpy.record.growing import Regrow, columns, is_growing, is_list
+from tracebuf.frontends.numpy.record.heap import Changed, Record, items_of, with_items
+from tracebuf.frontends.numpy.record.raises import DeadEnd, is_half_full
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.sizes import USUAL
 from tracebuf.frontends.numpy.record.values import (
@@ -94,6 +99,8 @@ MAX_SAME = 3
 MAX_COUNTED = 48
 """How many calls are inlined, one in another, of a function that numbers known while tracing tell apart (a depth that
 is counted), beside what only the run time knows."""
+MOST_NESTED = 10**6
+"""More than regions are nested."""
 MAX_INLINED = 200
 """How many calls are inlined of functions that call themselves and cannot be functions of the program; more would take
 minutes to compile."""
@@ -128,7 +135,8 @@ def note(scopes: Sequence[Scope], scope: Scope, known: Known, inlined: int, coun
     around = [s for s in callers(scopes) if s.closure is scope.closure and code_of(s) == code]
     if around and code not in known:
         counts[code] = counts.get(code, 0) + 1
-        paths = differing_at_run_time(around[0].given, scope.given, counts[code] > MAX_COUNTED)
+        counted = counts[code] > MAX_COUNTED or is_half_full()
+        paths = differing_at_run_time(around[0].given, scope.given, counted)
         if paths or sum(is_same_call(s.given, scope.given) for s in around) >= MAX_SAME:
             known[code] = paths
             raise Regrow
@@ -202,8 +210,25 @@ class Plan:
     filled: dict[Path, None] = field(default_factory=dict)
     result: Result | None = None
     """None: no call of itself has returned yet."""
+    containers: ByIdentity[Any, threaded.Fields] = field(default_factory=ByIdentity)
+    """Those of around it that it changes, of objects the attributes that it sets."""
+    after: dict[Path, Numbers | Arrays] = field(default_factory=dict)
+    """The parts of these that are others after a call."""
+    columns: dict[Path, None] = field(default_factory=dict)
+    """The parts of these that are columns of lists, to which nothing else refers."""
+    lists: dict[str, None] = field(default_factory=dict)
+    """The parameters that are other lists of run-time length at other depths."""
+    shares: bool = False
+    """Whether a list that is returned may be one that is known elsewhere."""
     peeled: bool = False
     """Whether calls from outside are inlined: the arguments have other types from then on."""
+    peeling: bool = False
+    """Whether such a call is being traced."""
+    unified: bool = False
+    """Whether numbers of two types are of one that holds both: a call that is inlined has made another such."""
+    form: Any = None
+    """What containers held at the call from outside that is inlined for them; `others`: plans for other contents."""
+    others: dict[Any, Plan] = field(default_factory=dict)
 
 
 @plain(eq=False)
@@ -219,10 +244,20 @@ class Recursion:
     inner: dict[Path, Storage] = field(default_factory=dict)
     """Of `Plan.owned`: the stand-ins of the arrays."""
     contents: dict[Path, Value] = field(default_factory=dict)
-    calls: list[tuple[TracedCall, dict[Value, Value]]] = field(default_factory=list)
-    """The calls of itself, each with its operands by the arguments that they are for."""
+    calls: list[tuple[TracedCall, list[Value]]] = field(default_factory=list)
+    """The calls of itself, each with the arguments that its operands are for."""
     passed: list[Storage] = field(default_factory=list)
     """The arrays that calls give for those of `Plan.owned`."""
+    given: dict[str, Any] = field(default_factory=dict)
+    """What the first call is given, but for containers that it changes."""
+    shapes: dict[str, Any] = field(default_factory=dict)
+    """What each of `Plan.containers` and `Plan.lists` holds before the first call."""
+    own_lists: dict[str, Any] = field(default_factory=dict)
+    """Of `Plan.lists`: the stand-ins of the lists."""
+    returned: ByIdentity[Any, None] = field(default_factory=ByIdentity)
+    """The lists that its calls have returned."""
+    labels: ByIdentity[Any, Any] = field(default_factory=ByIdentity)
+    """Where lists are made that it returns."""
     mended: bool = False
 
     def __post_init__(self) -> None:
@@ -233,14 +268,25 @@ class Recursion:
         self.name = f"{self.scope.name}.{len(self.r.callees)}"
 
     # -- tracing
+    def prepare(self) -> None:
+        """Records what the first call is given of containers and lists, where it is made."""
+        self.given = self.arguments(self.scope.env)
+        self.shapes = {name: self.held(x) for name, x in self.containers()}
+        self.shapes.update((name, self.given[name]) for name in self.plan.lists)
+
     def trace(self, run: Callable[[Scope], Any]) -> bool:
         """Records the function's body in a region of its own; whether it is as planned."""
         r, plan = self.r, self.plan
         kept = [(s, dict(s.env)) for s in self.i.scopes]
         result, dead = None, False
+        arguments = self.given
         with r.region("loop", self.block) as self.frame:
             try:
-                env = {name: self.head(name, x) for name, x in self.scope.env.items()}
+                for name, x in self.containers():
+                    self.put(x, self.head(name, self.shapes[name]))
+                env = {name: self.head(name, arguments[name]) if name in arguments else x
+                       for name, x in self.scope.env.items()}  # fmt: skip
+                self.own_lists = {name: env[name] for name in plan.lists}
                 for storage in plan.stored:
                     r.value(storage)
                 self.check_depth()
@@ -250,11 +296,14 @@ class Recursion:
                 dead = True
             finally:
                 changed = r.heap.leave(self.frame)
-            if changed or any(not same_names(s.env, env) for s, env in kept):
-                raise self.refuse("changes a list, dict, object or name from outside of it")
+            if any(not same_names(s.env, env) for s, env in kept):
+                raise self.refuse("changes a name from outside of it")
+            if self.note_containers(changed):
+                return False
             if not dead:
                 result = rebuild(result, map(self.by_object, parts_of(result)))
-                self.compare_result(result)
+                result = self.compare_result(result)
+                after = self.compare_contents(ByIdentity(changed), self.own_lists)
             self.compare_storages()
             if self.mended:
                 return False
@@ -262,7 +311,9 @@ class Recursion:
                 raise self.refuse("never ends")
             ends = [bufferization.MaterializeInDestination.of(v, a) for a, v in self.stores()]
             finals = [r.emit(op) for op in ends]
-            r.add(Return.of([*finals, *plan.result.values(r, result, self.place)], r.loc))
+            results = plan.result.values(r, result, self.place)
+            results += [v for path, part in plan.after.items() for v in part.values(r, after[path], self.place)]
+            r.add(Return.of([*finals, *results], r.loc))
         return True
 
     def head(self, name: str, x: Any) -> Any:
@@ -273,9 +324,10 @@ class Recursion:
             self.entry[path] = leaf
             self.heads[path] = self.leaf(path, leaf)
             leaves.append(self.heads[path])
-        if not is_container(x) or all(a is b for a, b in zip(leaves, parts_of(x))):
+        if not is_container(x) or (name not in self.plan.lists and all(map(operator.is_, leaves, parts_of(x)))):
             return leaves[0] if not is_container(x) else x
-        return rebuild(x, iter(leaves))
+        made = rebuild(x, iter(leaves))
+        return self.r.heap.own(made, self.r) if name in self.plan.lists else made
 
     def leaf(self, path: Path, entry: Any) -> Any:
         r, plan = self.r, self.plan
@@ -283,6 +335,8 @@ class Recursion:
             kind = plan.numbers[path]
             values = self.args[path] = [self.block.add_arg(t) for t in kind.types]
             return from_values(r, values, kind, path[0])
+        if path in plan.columns:
+            return self.column(path, entry)
         if path not in plan.views:
             return entry
         made, varies = entry, plan.views[path]
@@ -304,6 +358,17 @@ class Recursion:
         parts = [self.block.add_arg(INDEX) for v in varies if v]
         self.args[path] = [*self.args.get(path, ()), *parts]
         return with_parameters(r, made, varies, parts)
+
+    def column(self, path: Path, entry: ArrayRef) -> ArrayRef:
+        """A column of a list, of any length at every depth."""
+        r, n = self.r, self.block.add_arg(INDEX)
+        shape = [r.symbol(n, "size", 0, USUAL), *entry.shape[1:]]
+        inner = self.inner[path] = Storage(entry.element, shape, range(entry.ndim))
+        self.contents[path] = self.block.add_arg(r.tensor_type(shape, entry.element))
+        self.frame.values[inner] = self.contents[path]
+        self.frame.locals.add(inner)
+        self.args[path] = [n]
+        return ArrayRef(inner)
 
     def read(self, path: Path, inner: Storage) -> ArrayRef:
         """An argument of which the elements are given: of one axis, with its step."""
@@ -336,21 +401,34 @@ class Recursion:
             raise self.refuse("is called in a `try`")
         given: dict[Value, Value] = {}
         for name, x in scope.env.items():
-            if structure(x) != structure(self.scope.env[name]):
+            first = self.scope.env[name]
+            if threaded.is_mutable(first) and x is first:
+                continue
+            if self.is_list(name, first, x):
+                continue
+            if structure(x) != structure(first):
                 raise self.refuse(f"gives `{name}` another length, or items of other names, at another depth")
             for k, leaf in enumerate(parts_of(x)):
                 if (name, k) not in self.entry:  # of a list that it has changed
                     raise self.refuse(f"gives `{name}` another length at another depth")
                 self.compare_or_peel((name, k), leaf, scope)
+        held = {name: self.held(x) for name, x in self.containers()}
+        for name, x in self.containers():
+            self.check_length(x, self.shapes[name], held[name])
+            for path, leaf in parts_in({name: held[name]}):
+                self.compare(path, leaf)
         if self.mended or plan.result is None:
             raise DeadEnd
         calls = len(self.i.scopes) - self.around
         given[self.left] = r.emit(arith.SubI.of(self.now_left, r.constant(calls, INDEX)))
         given[self.asked] = self.now_asked
         targets: list[tuple[Storage, Value]] = [(s, self.frame.phis[s]) for s in plan.stored]
-        for path, leaf in parts_in(scope.env):
+        arguments = self.arguments(scope.env)
+        held.update((name, arguments[name]) for name in plan.lists)
+        parts = dict(parts_in({**arguments, **held}))
+        for path, leaf in parts.items():
             given |= zip(self.args.get(path, ()), self.operands(path, leaf), strict=True)
-            if path in plan.owned:
+            if path in self.contents:
                 given[self.contents[path]] = self.elements(path, leaf)
                 if path in plan.filled:
                     targets.append((leaf.storage, self.contents[path]))
@@ -359,12 +437,184 @@ class Recursion:
         types = [given[arg].type for _, arg in targets]
         values = list(given.values())
         written = [list(given).index(arg) for _, arg in targets]
-        op = TracedCall.writing(self.name, values, [*types, *plan.result.types], written, r.loc)
+        op = TracedCall.writing(self.name, values, [*types, *self.types], written, r.loc)
         r.add(op)
-        self.calls.append((op, given))
+        self.calls.append((op, list(given)))
         for (storage, _), value in zip(targets, op.results):
             r.set_value(storage, value)
-        return plan.result.made(r, op.results[len(targets) :], dict(parts_in(scope.env)))
+        return self.made(op.results[len(targets) :], held, parts, scope.env)
+
+    @property
+    def types(self) -> list[Any]:
+        """The types of the results, and of what containers hold then."""
+        assert self.plan.result is not None
+        return [*self.plan.result.types, *(t for part in self.plan.after.values() for t in part.types)]
+
+    def made(self, values: Sequence[Value], held: dict[str, Any], parts: dict[Path, Any], env: Env) -> Any:
+        """What a call returns, after it has changed containers."""
+        r, plan = self.r, self.plan
+        assert plan.result is not None
+        n = len(plan.result.types)
+        rest, new = iter(values[n:]), dict(parts)
+        for path, part in plan.after.items():
+            new[path] = part.made(r, [next(rest) for _ in part.types], parts)
+        result = self.as_lists(plan.result.made(r, values[:n], parts))
+        changed = {path[0] for path in (*plan.after, *plan.filled)}
+        lists = [(name, env[name]) for name in plan.lists if name in changed]
+        others = [x for name, x in env.items() if threaded.is_mutable(x) and name not in changed]
+        if lists and any(x is y for k, (_, x) in enumerate(lists) for y in [*others, *(y for _, y in lists[:k])]):
+            raise self.refuse("changes a list that it is given as two parameters")
+        for name, x in (*self.containers(), *lists):
+            leaves = [new[path] for path, _ in parts_in({name: held[name]})]
+            self.put(x, rebuild(held[name], iter(leaves)))
+        if plan.shares:  # one object is known by two names then
+            for x in (*(x for _, x in self.containers()), *(env[name] for name in plan.lists)):
+                r.heap.merge(x, r)
+        return result
+
+    def as_lists(self, result: Any) -> Any:
+        """A result, whose lists are objects of the caller's from now on; not to be changed, where they may be known by
+        another name."""
+        for x in containers(result):
+            if threaded.is_mutable(x):
+                self.r.heap.own(x, self.r)
+                self.returned[x] = None
+                if self.plan.shares:
+                    self.r.heap.merge(x, self.r)
+                    self.r.heap.origins[x] = HeadObject(self.refuse_identity, MOST_NESTED)
+        return result
+
+    def refuse_identity(self, x: Any, other: Any) -> bool:
+        raise self.refuse("returns a list of which is asked whether it is another one")
+
+    # -- parameters that are lists
+    def arguments(self, env: Env) -> dict[str, Any]:
+        """What a call is given, but for containers that are threaded; of lists that are others at other depths, the
+        contents."""
+        found: dict[str, Any] = {}
+        for name, x in env.items():
+            if name in self.plan.lists:
+                held = {n: self.as_column(v) if is_array(v) else v for n, v in x.fields.items()}
+                found[name] = Record(x.kind)
+                found[name].fields.update(held)
+            elif not self.is_threaded(x):
+                found[name] = x
+        return found
+
+    def is_list(self, name: str, first: Any, x: Any) -> bool:
+        """Whether a parameter is planned to be another list at another depth. Notes that it is, where it is; traces
+        again where lists of run-time length are not known as such yet."""
+        if name in self.plan.lists:
+            if is_growing(x) and structure(x) == structure(first):
+                for path, leaf in parts_in({name: x}):
+                    self.compare(path, leaf)
+                return True
+            raise self.refuse(f"gives `{name}` another kind of list at another depth")
+        if not is_list(first) or not is_list(x):
+            return False
+        plain = [y for y in (first, x) if type(y) is list]
+        growth, heap = self.r.growth, self.r.heap
+        if plain and structure(first) != structure(x) and [y for y in plain if growth.note(heap.label(y), y)]:
+            raise Regrow
+        if plain or structure(first) != structure(x):
+            return False
+        self.forget_containers()
+        self.plan.lists[name], self.mended = None, True
+        self.plan.columns.update((path, None) for path, c in parts_in({name: first}) if is_array(c))
+        return True
+
+    def forget_containers(self) -> None:
+        """Drops what is planned of the parts of containers, and the result."""
+        plan = self.plan
+        plan.result, plan.after = None, {}
+        plan.columns = {p: None for p in plan.columns if p[0] in plan.lists}
+        for parts in (plan.numbers, plan.views, plan.owned, plan.read, plan.filled):
+            for path in [path for path in parts if path[0].startswith("<")]:
+                del parts[path]
+        for k, x in enumerate(plan.containers):
+            leaves = parts_in({f"<{k}>": threaded.value_of(self.r, x, plan.containers[x])})
+            plan.columns.update((p, None) for p, c in leaves if is_growing(x) and is_array(c))
+
+    # -- containers of around it
+    def containers(self) -> Iterator[tuple[str, Any]]:
+        """Those that it changes, each with a name that no parameter has."""
+        return ((f"<{k}>", x) for k, x in enumerate(self.plan.containers))
+
+    def is_threaded(self, x: Any) -> bool:
+        """Whether a value is one of those."""
+        return threaded.is_mutable(x) and x in self.plan.containers
+
+    def held(self, x: Any) -> Any:
+        """What a container holds; of a list of run-time length, columns that are arrays of their own."""
+        value = threaded.value_of(self.r, x, self.plan.containers[x])
+        if any(v is self.r.heap for v in (value.values() if isinstance(value, dict) else ())):
+            raise self.refuse("sets an attribute that an object has not had")
+        if not is_growing(x):
+            return value
+        return {n: self.as_column(v) if is_array(v) else v for n, v in value.items()}
+
+    def as_column(self, x: Any) -> ArrayRef:
+        """A column of a list as an array of its own; `copied`, where it is of one type or another by the path."""
+        one = x if isinstance(x, ArrayRef) else self.i.call_function(prelude.copied, [x], {})
+        return threaded.column_of(self.r, one)
+
+    def put(self, x: Any, value: Any) -> None:
+        if not threaded.put(self.r, x, value):
+            raise self.refuse("changes a list, dict or object that is also another one")
+
+    def note_containers(self, changed: Sequence[tuple[Any, Any]]) -> bool:
+        """Notes which containers the function has changed; whether any is new."""
+        plan, news = self.plan, False
+        for x, end in changed:
+            known = plan.containers.get(x)
+            fields = {**(known or {}), **threaded.changed_fields(x, end)}
+            if known == fields:
+                continue
+            plan.containers[x], news = fields, True
+            if known is None:
+                self.check_length(x, threaded.value_of(self.r, x, ()), threaded.value_of(self.r, x, (), end))
+        if news:  # what they hold are other parts then
+            self.forget_containers()
+            own = [c for x in plan.containers if is_growing(x) for c in columns(x)]
+            for storage in (s for c in own if is_array(c) for end in ends(c) for s in storages_of(end)):
+                plan.stored.pop(storage, None)
+        return news
+
+    def check_length(self, x: Any, a: Any, b: Any) -> None:
+        """Refuses a container that has another length or other keys; a list is traced as one of run-time length."""
+        if structure(a) == structure(b):
+            return
+        label = self.r.heap.label(x)
+        if type(x) is list and self.r.growth.note(label, [*map(threaded.loose, a), *map(threaded.loose, b)]):
+            raise Regrow
+        raise self.refuse("changes the length of a list, the keys of a dict or which attributes an object has")
+
+    def compare_contents(self, ends: ByIdentity[Any, Any], own: dict[str, Any]) -> dict[Path, Any]:
+        """Mends the plan where containers, or lists of its own that it is given, hold something else after a call than
+        planned; the parts of those then."""
+        plan, found = self.plan, dict[Path, Any]()
+        values = [(n, x, threaded.value_of(self.r, x, plan.containers[x], ends.get(x))) for n, x in self.containers()]
+        values += [(name, x, x) for name, x in own.items()]
+        for name, x, value in values:
+            self.check_length(x, self.shapes[name], value)
+            for path, leaf in parts_in({name: value}):
+                head, old = self.heads[path], plan.after.get(path)
+                if old is None and (leaf is head or same_value(leaf, head)):
+                    continue
+                if path not in plan.columns:
+                    found[path], part = leaf, self.merged(old, leaf)
+                else:
+                    column = self.as_column(leaf)
+                    if column.storage is head.storage:
+                        column = threaded.column_copy(self.r, column)
+                    arm = old.arms[None] if isinstance(old, Arrays) else None
+                    assert not isinstance(arm, (Argument, Part))
+                    found[path], made = column, self.merged_fresh(arm, column)
+                    part = old if made is arm and old is not None else Arrays({None: made})
+                if part is not old:
+                    plan.after[path], self.mended = part, True
+                    plan.filled.pop(path, None)
+        return found
 
     def compare_or_peel(self, path: Path, leaf: Any, scope: Scope) -> None:
         """`compare`; where the first call's array alone is of a form of its own, the caller's, that call is inlined."""
@@ -383,6 +633,8 @@ class Recursion:
         if path in plan.read:
             steps = [step_of(r, leaf)] if leaf.ndim == 1 else []
             return [*map(r.index, leaf.shape), *steps]
+        if path in plan.columns:
+            return [r.index(leaf.shape[0])]
         if path not in plan.views:
             return []
         sizes = [r.index(d) for d in leaf.storage.shape] if path in plan.owned else []
@@ -412,7 +664,9 @@ class Recursion:
         plan, entry, head = self.plan, self.entry[path], self.heads[path]
         if path in plan.numbers:
             if kind_of(x) != plan.numbers[path]:
-                self.peel(path)
+                self.widen(path, plan.numbers[path], kind_of(x))
+            return
+        if path in plan.columns:
             return
         if path in plan.read:
             self.check_read(path, x)
@@ -427,7 +681,7 @@ class Recursion:
             if kind is None or not is_number(entry) or not is_number(x):
                 raise self.refuse(f"gives `{path[0]}` another object, or a value of another type, at another depth")
             if kind_of(x) != kind:
-                self.peel(path)
+                self.widen(path, kind, kind_of(x))
             else:
                 plan.numbers[path] = kind
                 self.mended = True
@@ -483,17 +737,30 @@ class Recursion:
         if differ != old:
             self.plan.views[path], self.mended = differ, True
 
+    def widen(self, path: Path, kind: Kind, other: Kind | None) -> None:
+        """Mends the plan where a number is of another kind than at first: `peel`, or a kind that holds both."""
+        both = unify(kind, other) if self.plan.unified else None
+        if both is None:
+            self.peel(path)
+        elif both != self.plan.numbers.get(path):
+            self.plan.numbers[path] = both
+            self.plan.result, self.mended = None, True
+
     def peel(self, path: Path) -> None:
         self.plan.peeled = self.mended = True
+        if path[0].startswith("<"):
+            self.plan.form = form_of_containers(self.r, self.plan, self.shapes)
 
     # -- what its end shows
-    def compare_result(self, x: Any) -> None:
-        """Mends the plan where the result is not as planned."""
+    def compare_result(self, x: Any) -> Any:
+        """Mends the plan where the result is not as planned; the result, with lists that are no others."""
         plan = self.plan
-        for container in containers(x):
-            if not isinstance(container, tuple):
-                raise self.refuse("returns a list, dict or object")
+        x = self.with_own_lists(x)
         if plan.result is not None and structure(plan.result.like) != structure(x):
+            if is_list(plan.result.like) and is_list(x):
+                plain = [y for y in (plan.result.like, x) if type(y) is list]
+                if [y for y in plain if self.r.growth.note(self.labels.get(y), y)]:
+                    raise Regrow
             raise self.refuse("returns values of different structure")
         old = [None] * len(list(parts_of(x))) if plan.result is None else plan.result.parts
         parts = [self.merged(part, leaf) for part, leaf in zip(old, parts_of(x))]
@@ -502,6 +769,52 @@ class Recursion:
             raise self.refuse("returns an array that it makes twice, or with a part of it", "return a copy")
         if plan.result is None or any(a is not b for a, b in zip(parts, old)):
             plan.result, self.mended = Result(x, tuple(parts)), True
+        return x
+
+    def with_own_lists(self, x: Any) -> Any:
+        """A result, with a copy in the place of a list that is known elsewhere: a parameter, say."""
+        found: list[Any] = []
+
+        def own(x: Any) -> Any:
+            if isinstance(x, tuple):
+                return with_items(x, map(own, items_of(x)))
+            if not is_container(x):
+                return x
+            if not is_list(x) or not (is_growing(x) or type(x) is list):
+                raise self.refuse("returns a dict, an object or an item of a list")
+            if any(x is y for y in found):
+                raise self.refuse("returns a list twice", "return a copy: list(x)")
+            found.append(x)
+            if type(x) is list and any(map(is_container, x)):
+                raise self.refuse("returns a list of lists, dicts or objects")
+            joined = x in self.r.heap.joined_in and x not in self.r.heap.origins
+            if not joined and all(map(self.is_new, ends(self.r.heap.origins.get(x, x)))) and not self.has_known(x):
+                self.labels[x] = self.r.heap.label(x)
+                return x
+            if not self.plan.shares:
+                self.plan.shares = self.mended = True
+            if not isinstance(x, Record):
+                return [*x]
+            columns = [n for n, v in x.fields.items() if is_array(v)]
+            made = Record(x.kind)
+            made.fields.update(x.fields)
+            made.fields.update((n, self.i.call_function(prelude.copied, [x.fields[n]], {})) for n in columns)
+            return made
+
+        return own(x)
+
+    def is_new(self, x: Any) -> bool:
+        """Whether a list is one that no one knows but this call."""
+        known, outer = self.r.heap.known.get(x), self.frame.parent
+        while known is not None and outer is not None and outer is not known.home:
+            outer = outer.parent
+        given = any(x is y for y in self.own_lists.values()) or self.is_threaded(x)
+        return known is not None and outer is None and not given and not (self.plan.shares and x in self.returned)
+
+    def has_known(self, x: Any) -> bool:
+        """Whether a list has elements in a column of one that is known elsewhere."""
+        held = x.fields.values() if isinstance(x, Record) else ()
+        return any(self.place(end) is not None for c in held if is_array(c) for end in ends(c))
 
     def merged(self, part: Numbers | Arrays | None, x: Any) -> Numbers | Arrays:
         """A part of the result, also where it is this; itself where nothing is new."""
@@ -627,6 +940,8 @@ class Recursion:
                 plan.stored[storage] = None
                 self.mended = True
         for path, arg in self.contents.items():
+            if path in plan.after:  # given back as another array
+                continue
             if self.frame.values[self.inner[path]] is not arg and path in plan.read:
                 raise self.refuse(f"stores to `{path[0]}`, which is one array or another")
             if self.frame.values[self.inner[path]] is not arg and path not in plan.filled:
@@ -655,7 +970,7 @@ class Recursion:
         }  # fmt: skip
         for path, entry in self.entry.items():
             given |= zip(self.args.get(path, ()), self.operands(path, entry), strict=True)
-            if path in plan.owned:
+            if path in self.contents:
                 given[self.contents[path]] = self.elements(path, entry)
         given |= {arg: r.value(storage) for storage, arg in frame.phis.items()}
         func, free = lifted(r.func, self.name, self.block)
@@ -663,17 +978,18 @@ class Recursion:
         stored = [arg for arg, _ in self.stores()]
         func.arg_attrs = [{"bufferization.writable": any(arg is s for s in stored)} for arg in func.args]
         order = [func.args.index(arg) for arg in stored]
-        for op, own in self.calls:
+        for op, args in self.calls:
+            own = dict(zip(args, op.operands))  # a loop around it may have replaced some since
             op.set_operands([free.get(v, v) for v in (own.get(arg, arg) for arg in func.args)])
             op.attrs["written"] = tuple(order)
         r.callees.append(func)
         types = [given[arg].type for arg in stored]
-        call = TracedCall.writing(self.name, [given[a] for a in func.args], [*types, *plan.result.types], order, r.loc)
+        call = TracedCall.writing(self.name, [given[a] for a in func.args], [*types, *self.types], order, r.loc)
         r.add(call)
-        targets = [*plan.stored, *(owned[p].storage for p in plan.filled)]
+        targets = [*plan.stored, *(self.entry[p].storage for p in plan.filled)]
         for storage, value in zip(targets, call.results):
             r.set_value(storage, value)
-        return plan.result.made(r, call.results[len(targets) :], self.entry)
+        return self.made(call.results[len(targets) :], self.shapes, self.entry, self.scope.env)
 
     def refuse(self, what: str, instead: str = "") -> UnsupportedError:
         text = f"the recursion of `{self.scope.name}`, whose depth only the run time knows, {what}"
@@ -790,6 +1106,13 @@ def first_plan(scope: Scope, differing: frozenset[Path]) -> Plan:
     return Plan({path: kind for path, kind in kinds.items() if kind is not None})
 
 
+def form_of_containers(r: Recorder, plan: Plan, shapes: Env | None = None) -> Any:
+    """The kinds of what the containers of a plan hold, now or as given."""
+    values = (threaded.value_of(r, x, fields) for x, fields in plan.containers.items())
+    held = {f"<{k}>": x for k, x in enumerate(values)} if shapes is None else shapes
+    return kinds_of_names({name: x for name, x in held.items() if name.startswith("<")})
+
+
 def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
     """A call of a function that is known to call itself (`note`); `run` traces its body in a scope."""
     r = i.r
@@ -802,10 +1125,15 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
     if active is not None and code_of(active.scope) == code and active.scope.closure is scope.closure:
         return active.again(scope)
     plan = i.recursion_plans.setdefault((code, kinds_of_names(scope.env)), first_plan(scope, r.growth.recursive[code]))
+    while plan.form is not None and (form := form_of_containers(r, plan)) != plan.form:
+        plan = plan.others.setdefault(form, Plan(dict(plan.numbers), containers=ByIdentity(plan.containers.items())))
+    if plan.peeled and plan.peeling and not plan.unified:
+        plan.peeled, plan.unified, plan.result = False, True, None
     attempts = 0
     while not plan.peeled:
-        mark = r.mark
         recursion = Recursion(i, scope, plan)
+        recursion.prepare()
+        mark = r.mark
         try:
             if r.catching:
                 raise recursion.refuse("is called in a `try`")
@@ -816,6 +1144,8 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
             if done:
                 return recursion.close()
         except UnsupportedError as why:
+            if r.growth.has_news:
+                raise Regrow from None
             r.growth.recursive[code] = UnsupportedError(why.reason, instead=why.instead, location=why.location)
             raise Regrow from None
         except Changed:
@@ -826,4 +1156,8 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
         if attempts > MAX_ATTEMPTS:
             r.growth.recursive[code] = recursion.refuse("has arguments or results that no plan fits")
             raise Regrow
-    return run(scope)
+    before, plan.peeling = plan.peeling, True
+    try:
+        return run(scope)
+    finally:
+        plan.peeling = before

@@ -234,6 +234,11 @@ class Heap:
         """What is known of a container; None where it may not be changed."""
         return self.known.get(x)
 
+    def label(self, x: Any) -> Any:
+        """What identifies a container when it is traced again; None where it may not be changed."""
+        known = self.find(x)
+        return None if known is None else known.label
+
     def outlives(self, x: Any, r: Regions) -> bool:
         """Whether a container belongs to the region being recorded, or one around it."""
         known = self.find(x)

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from functools import partial
 from operator import floordiv, mod, truediv
 from traceback import walk_tb
-from types import CodeType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -293,6 +293,16 @@ def calls_around() -> int:
         if (frame.f_globals.get("__name__") or "").startswith("tracebuf."):
             found = depth
     return depth - found
+
+
+def is_half_full() -> bool:
+    """Whether half of the calls that Python's stack takes are running."""
+    frame: FrameType | None = sys._getframe()
+    for _ in range(sys.getrecursionlimit() // 2):
+        if frame is None:
+            return False
+        frame = frame.f_back
+    return True
 
 
 def in_paths(error: Exception) -> int:

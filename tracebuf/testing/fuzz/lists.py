@@ -3,8 +3,8 @@
 Drawn are two lists and a stack, from statements within one another: loops over ranges, arrays and the lists themselves,
 `while` loops with a bound, branches on data, calls of a helper that changes its argument. Items are floats, mostly
 NumPy's; some programs have a list of tuples too, or one of arrays, lists or dicts, or of texts with a dict by such,
-or dicts of arrays and lists, arrays of any length, dicts by texts of a number, stores through `flat`, or functions that
-call themselves and return arrays.
+or dicts of arrays and lists, arrays of any length, dicts by texts of a number, stores through `flat`, functions that
+call themselves and return arrays, or such that change the lists, and give and return lists.
 Loops over a list take no more than its first items, or end where it is long, so that no list grows exponentially. Some
 programs are refused, and some raise, as eager does.
 """
@@ -12,6 +12,7 @@ programs are refused, and some raise, as eager does.
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 from tracebuf.testing.programs import FOOTER, HEADER, Program
 
@@ -155,6 +156,9 @@ RAGGED_RESULTS = ("h", "np.concatenate(h)", "[len(y) for y in h]", "max(h, key=l
                   "h[-1], h[0]")  # fmt: skip
 KEYED_RESULTS = ("c", "sorted(c), e", "c, u, {a}", "len(c), list(c)", "c.get(u), c", "e, list(c.values())")
 FLAT_RESULTS = ("z", "z, t", "u", "z, u", "z.sum(), {a}")
+WITHIN = ("go({n}, 0)", "go({n}, 1)", "t = t + go({n}, 0)", "a = sorted_by(a)", "b = sorted_by(b[:6])")
+WITHIN_BLOCKS = ("if go({n}, 1) > t:", "for x in sorted_by({a}[:5]):")
+WITHIN_RESULTS = ("{a}, t", "a, b, s", "{a}, go({n}, 0), k", "sorted_by({a}), {b}", "np.array({a}).sum(), k, t")
 CALLED_RESULTS = ("z", "z, t", "halves(v, 0)", "halves(z, 1), {a}", "z, halves(w, 0).sum()")
 KINDS = {
     "tuples": (TUPLES, TUPLE_BLOCKS, TUPLE_RESULTS), "arrays": (ARRAYS, ARRAY_BLOCKS, ARRAY_RESULTS),
@@ -162,11 +166,17 @@ KINDS = {
     "texts": (TEXTS, TEXT_BLOCKS, TEXT_RESULTS), "maps": (MAPS, MAP_BLOCKS, MAP_RESULTS),
     "ragged": (RAGGED, RAGGED_BLOCKS, RAGGED_RESULTS), "keyed": (KEYED, KEYED_BLOCKS, KEYED_RESULTS),
     "flat": (FLAT, FLAT_BLOCKS, FLAT_RESULTS), "called": (CALLED, CALLED_BLOCKS, CALLED_RESULTS),
+    "within": (WITHIN, WITHIN_BLOCKS, WITHIN_RESULTS),
 }  # fmt: skip
 """By kind of program: more statements, blocks and results."""
 OFTEN = {"numbers": 2, "tuples": 3, "arrays": 2, "tables": 3, "records": 3, "texts": 2, "maps": 3, "ragged": 3,
-         "keyed": 2, "flat": 2, "called": 3}  # fmt: skip
-"""How often each kind is drawn, of 28."""
+         "keyed": 2, "flat": 2, "called": 3, "within": 4}  # fmt: skip
+"""How often each kind is drawn, of 32."""
+SORTED = """def sorted_by(y):
+    if len(y) <= 1:
+        return y
+    m = y[len(y) // 2]
+    return sorted_by([q for q in y if q < m]) + [q for q in y if q == m] + sorted_by([q for q in y if q > m])"""
 HELPER = "def push(items, x):\n    if x > 0:\n        items.append(x)\n    else:\n        items.append(-x)"
 CONTEXT = """@contextlib.contextmanager
 def noted(items, x):
@@ -185,6 +195,21 @@ def halves(draw: random.Random) -> str:
     lines += draw.choice(([], [], leaf, ["y = y * 1.5"], ["y[0] += d"]))
     lines += [f"a, b = halves({first}, d + 1), halves({second}, d + 1)", f"return {draw.choice(JOINED)}"]
     return "def halves(y, d):\n    " + "\n    ".join(lines)
+
+
+def search(draw: random.Random, filled: Callable[[str], str]) -> list[str]:
+    """A function inside that calls itself, and changes the lists a, b and s and the names t and k."""
+    own = [text for text in SIMPLE if not text.startswith("{a} = ")]
+
+    def lines(most: int) -> list[str]:
+        return [filled(draw.choice(own)) for _ in range(draw.randint(0, most))]
+
+    again = [f"go({draw.choice(('x * 0.5', 'x - t', 'w[d]', 't', 'x + d'))}, d + 1)" for _ in range(2)]
+    test = draw.choice(("x > t", "k % 2", "len(a) > d", "w[d] > x"))
+    body = ["nonlocal t, k", f"if d > {draw.randint(1, 3)} or x < -2 or len(a) + len(b) > 25:", "    return x"]
+    body = [*body[:1], *lines(1), *body[1:], *lines(2), draw.choice(("", "x = ", "t = t + ", "t += ")) + again[0]]
+    body += draw.choice(([], [f"if {test}:", f"    {again[1]}"], [f"if {test}:", f"    return {again[1]}"]))
+    return ["def go(x, d):", *("    " + line for line in [*body, *lines(1), "return t"])]
 
 
 def generate(draw: random.Random) -> Program:
@@ -240,11 +265,14 @@ def generate(draw: random.Random) -> Program:
         begin += ["z = np.outer(v, w)", "u = z[1:]"]
     if kind == "called":
         begin.append("z = w * 2")
+    if kind == "within":
+        begin += search(draw, filled)
     result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
     head = "import bisect\nimport contextlib\nimport functools\n" + HEADER
     program = "def program(v, w, n):\n    " + "\n    ".join(lines)
-    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, *([halves(draw)] * (kind == "called")), program]
+    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, program]
+    text[-1:] = [halves(draw), program] if kind == "called" else [SORTED, program] if kind == "within" else [program]
     for name, seed in (("arguments", 0), ("arguments_again", 5)):
         made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))
         text.append(f"def {name}():\n    return {made}, {4 + seed}")
