@@ -773,3 +773,25 @@ def test_recursion_that_is_inlined_too_often_is_refused() -> None:
 
     with pytest.raises(tracebuf.UnsupportedError, match="gives one array for two"):
         tracebuf.bufferize(often)(np.array([1.0, 2.0, 0.0, 5.0]))
+
+
+def test_the_arrays_of_a_branch_are_not_those_of_another() -> None:
+    """The second branch was planned with the first one's arrays, and inlined until it was too deep."""
+
+    def fill(adj, u, seen):
+        seen[u] = 1
+        for v in range(len(adj)):
+            if adj[u, v] and not seen[v]:
+                fill(adj, v, seen)
+
+    def reached(adj):
+        if adj[0, 1]:
+            found = np.zeros(len(adj))
+            fill(adj, 0, found)
+        else:
+            found = np.ones(len(adj)) * 0
+            fill(adj, 1, found)
+        return found
+
+    adj = np.random.default_rng(0).random((6, 6)) < 0.4
+    climb(reached, (adj,), again=[(~adj,)], quick=True)

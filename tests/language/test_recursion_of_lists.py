@@ -371,7 +371,18 @@ def longer_at_each_depth(v):
     return rec(list(v), v[0] + 3)
 
 
-OF_GRAPHS = [depth_first, given_by_name, counted, of_an_object, components, colors]
+def in_both_branches(adj, start):
+    """The lists of one branch are not there in the other."""
+    if adj[0, 1]:
+        order, visited = depth_first(adj, start)
+    else:
+        order, visited = depth_first(adj.T, start)
+    return len(order), [len(depth_first(adj, k)[0]) for k in range(3)], visited
+
+
+OF_GRAPHS = [
+    depth_first, given_by_name, counted, of_an_object, components, colors, in_both_branches,
+]  # fmt: skip
 OF_NUMBERS = [
     backtracking, of_a_dict, arrays_in_a_list, quicksort, sorted_halves, adaptive, arrays_of_an_object,
     tuples_in_a_list, grown_behind_its_call, merge_sorted, sums_of_subsets, changed_after_it_is_returned,

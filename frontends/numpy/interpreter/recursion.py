@@ -1113,6 +1113,12 @@ def form_of_containers(r: Recorder, plan: Plan, shapes: Env | None = None) -> An
     return kinds_of_names({name: x for name, x in held.items() if name.startswith("<")})
 
 
+def is_here(r: Recorder, plan: Plan) -> bool:
+    """Whether there are the containers and arrays that a plan is of: those of another branch are not."""
+    arrays = all(any(s in f.values for f in r.frames()) for s in plan.stored)
+    return arrays and all(r.heap.outlives(x, r) for x in plan.containers)
+
+
 def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
     """A call of a function that is known to call itself (`note`); `run` traces its body in a scope."""
     r = i.r
@@ -1124,7 +1130,10 @@ def call(i: Evaluator, scope: Scope, run: Callable[[Scope], Any]) -> Any:
     active = i.recursions[-1] if i.recursions else None
     if active is not None and code_of(active.scope) == code and active.scope.closure is scope.closure:
         return active.again(scope)
-    plan = i.recursion_plans.setdefault((code, kinds_of_names(scope.env)), first_plan(scope, r.growth.recursive[code]))
+    key = code, kinds_of_names(scope.env)
+    if key in i.recursion_plans and not is_here(r, i.recursion_plans[key]):
+        del i.recursion_plans[key]
+    plan = i.recursion_plans.setdefault(key, first_plan(scope, r.growth.recursive[code]))
     while plan.form is not None and (form := form_of_containers(r, plan)) != plan.form:
         plan = plan.others.setdefault(form, Plan(dict(plan.numbers), containers=ByIdentity(plan.containers.items())))
     if plan.peeled and plan.peeling and not plan.unified:

@@ -271,8 +271,8 @@ def generate(draw: random.Random) -> Program:
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
     head = "import bisect\nimport contextlib\nimport functools\n" + HEADER
     program = "def program(v, w, n):\n    " + "\n    ".join(lines)
-    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, program]
-    text[-1:] = [halves(draw), program] if kind == "called" else [SORTED, program] if kind == "within" else [program]
+    own = [halves(draw)] if kind == "called" else [SORTED] if kind == "within" else []
+    text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, *own, program]
     for name, seed in (("arguments", 0), ("arguments_again", 5)):
         made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))
         text.append(f"def {name}():\n    return {made}, {4 + seed}")
