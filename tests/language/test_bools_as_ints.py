@@ -79,6 +79,13 @@ def test_a_bool_is_an_int(form: str) -> None:
     outcome(form, True, True)
 
 
+@pytest.mark.parametrize("k", [True, False])
+@pytest.mark.parametrize("form", ["np.roll(m, 1, axis=k)", "np.flip(m, k) + np.flip(m, k)", "np.delete(m, k, k) * k"])
+def test_a_bool_that_is_part_of_the_key_stays_an_int(form: str, k: bool) -> None:
+    """An axis asked for again is known, as the first time."""
+    assert outcome(form, False, k) != "refused"
+
+
 @pytest.mark.parametrize("form", one_in(18, forms(REFUSED_BY_NUMPY)))
 def test_where_numpy_takes_no_bool(form: str) -> None:
     kinds = {outcome(form, of_data, True) for of_data in (False, True)}

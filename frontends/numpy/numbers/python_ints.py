@@ -43,8 +43,8 @@ def int_expr(x: object) -> Dim | None:
 def bool_as_int(r: Recorder, x: Any) -> Any:
     """A number in arithmetic: Python's bools count as ints."""
     if isinstance(x, PyBool):
-        if x.nonneg is not None and r.facts.interval(e := add(x.nonneg, 1)) == (0, 1):
-            return as_int_value(e)  # an argument: what depends on it may become part of the key
+        if x.nonneg is not None and r.facts.interval(e := add(x.nonneg, 1)) in ((0, 1), (0, 0), (1, 1)):
+            return as_int_value(e)  # an argument: what depends on it may become, or is, part of the key
         return int_of_value(r, r.emit(casts.ExtUI.of(x.value, I64)), 0, 1)
     return int(x) if isinstance(x, bool) else x
 

@@ -109,7 +109,9 @@ class Leaving(ABC):
         return made
 
     def cond(self, name: str, x: Cond[Any], part: Callable[[str, Any], Finish] | None = None) -> Finish:
-        """What depends on the path; `part` makes its arms."""
+        """What depends on the path; `part` makes its arms. An array of those that are known around is what it was."""
+        if part is None and isinstance(x, GuardedRef) and is_known(self.r, x, [self.frame]):
+            return lambda: x
         flag, *arms = [self.value(name, PyBool(x.condition)), *((part or self.value)(name, arm) for arm in x.arms)]
         if not isinstance(x, GuardedRef):
             return lambda: x.like(flag().value, *(arm() for arm in arms))

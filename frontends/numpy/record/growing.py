@@ -48,7 +48,7 @@ MOST_KNOWN = 32
 """The most items of a list whose length is made part of the key at once."""
 MOST_IN_ROW = 32
 """The most items of a list of items that are not alike, where it is an item of a list."""
-MOST_LOST = 60_000
+MOST_LOST = 30_000
 """The most statements that are traced in attempts that are discarded, and half of the most in all: they take tens of
 seconds."""
 MOST_UNROLLED = 100
