@@ -65,7 +65,8 @@ Where is ...?
     best = None; for ...    a `Maybe` in the loop: `as_maybe` of numbers/lattice; tests/language/test_none_at_first.py
     low = -np.inf; for ...  the same, `stands_by` of numbers/lattice; tests/language/test_numbers_at_first.py
     steps[k] of a tuple     by data: interpreter/lists/picked; tests/language/test_tuples_by_run_time_index.py
-    xs[k] of the caller's   by data: the same; tests/language/test_lists_by_run_time_index.py
+    xs[k] of the caller's   by data: the same; tests/language/test_lists_by_run_time_index.py,
+                            tests/language/test_callers_lists_in_lists.py
     best = run; run = []    `handed_over` of interpreter/statements, source/own_lists;
                             tests/language/test_lists_that_change_hands.py
     a `class` statement     interpreter/records (`define_class`); tests/language/test_classes_inside.py

@@ -13,7 +13,7 @@ import ast
 import dis
 import inspect
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,12 @@ from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
 from tracebuf.frontends.numpy.numbers.operands import supported
 from tracebuf.frontends.numpy.numbers.python_ints import as_int_value
 from tracebuf.frontends.numpy.record.callees import Buffer, Method, NoneArray
+from tracebuf.frontends.numpy.record.cond import Cond, ends
 from tracebuf.frontends.numpy.record.heap import Record
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.refusals import name_of
-from tracebuf.frontends.numpy.record.values import ArrayRef
+from tracebuf.frontends.numpy.record.values import ArrayRef, NpScalar, PyBool, PyFloat, PyInt
+from tracebuf.ir.types import F64
 
 AS_THEY_ARE = frozenset((
     "isscalar", "iterable", "isfortran", "result_type", "can_cast", "min_scalar_type", "issubdtype", "isdtype",
@@ -51,6 +53,48 @@ def of_none(function: Any, args: list[Any], kwargs: dict[str, Any]) -> NoneArray
     """np.array(None) and the like; None for any other call."""
     alone = len(args) == 1 and args[0] is None and not kwargs
     return NoneArray() if alone and any(function is f for f in MAKERS[:3]) else None
+
+
+def with_floats(i: Evaluator, node: ast.AST, function: Any, args: list[Any], kwargs: dict[str, Any]) -> list[Any]:
+    """The arguments of a call that makes an array of a list: where an item is a float on all paths, the array is of
+    floats, and so is an item that is an int or a float by the path."""
+    listed = len(args) == 1 and not kwargs and type(args[0]) in (list, tuple) and any(function is f for f in MAKERS)
+    if not listed:
+        return args
+    items = leaves(args[0])
+    if not any(type(x) is Cond for x in items) or not any(is_float(x) for x in items):
+        return args
+    if not all(is_float(end) or is_int(end) or is_either(end) for x in items for end in ends(x)):
+        return args
+
+    def made(x: Any) -> Any:
+        if type(x) in (list, tuple):
+            return [made(item) for item in x]
+        as_float = partial(i.call, node, float, kwargs={})
+        by_path = type(x) is Cond or is_either(x)
+        return i.by_items(node, (x,), i.scope.env, lambda end: as_float(args=[end])) if by_path else x
+
+    return [made(args[0])]
+
+
+def leaves(x: Any) -> list[Any]:
+    """The items of lists within one another."""
+    return [leaf for item in x for leaf in leaves(item)] if type(x) in (list, tuple) else [x]
+
+
+def is_float(x: Any) -> bool:
+    """Whether a number is one of 64 bits with a fraction."""
+    return isinstance(x, (float, PyFloat)) or (isinstance(x, NpScalar) and x.element is F64 and x.python is None)
+
+
+def is_either(x: Any) -> bool:
+    """Whether a number is such a float, or one of Python's numbers, by the path."""
+    return isinstance(x, NpScalar) and x.element is F64 and x.python is not None
+
+
+def is_int(x: Any) -> bool:
+    """Whether a number is an int or a bool of Python's."""
+    return isinstance(x, (int, PyInt, PyBool))
 
 
 def attribute_of_none(i: Evaluator, node: ast.AST, base: NoneArray, name: str) -> Any:

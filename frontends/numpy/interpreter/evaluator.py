@@ -65,6 +65,8 @@ class Scope:
     """Where it was called."""
     held: list[Any] = field(default_factory=list)
     """What its statements hold beside names."""
+    unread: bool = False
+    """Whether nothing reads what it returns: its call is a statement."""
     emit: Callable[[Any], None] | None = None
     """Of a generator function: what is done with what it yields."""
     consumer: Scope | None = None
@@ -149,6 +151,10 @@ class Evaluator(ABC):
     asked: ByIdentity[Any, None]
     """Objects that have given their array (array_likes)."""
     consumed: set[ast.AST]
+    unread_call: ast.AST | None
+    """The call that is a statement, where one was met last."""
+    unread_function: Any
+    """The function of such a call, until it runs, as its scope has it (`closure`)."""
     """Operands of arithmetic."""
     coding: Coding | None
     """How the codes of the call's arrays of text are made, if it has any (lists/labels)."""
@@ -195,6 +201,10 @@ class Evaluator(ABC):
     @abstractmethod
     def by_type(self, node: ast.AST, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]) -> Any:
         """`evaluate(*values)`, for each type that a path-dependent one of them may have."""
+
+    @abstractmethod
+    def by_items(self, node: ast.AST, values: Sequence[Any], env: Env, evaluate: Callable[..., Any]) -> Any:
+        """`by_type`, of the items of tuples too."""
 
     @abstractmethod
     def items(self, nodes: Sequence[ast.expr], env: Env) -> list[Any]:

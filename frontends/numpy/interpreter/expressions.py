@@ -102,6 +102,7 @@ from tracebuf.frontends.numpy.record.callees import (
     Text,
     Untold,
     UntoldMethod,
+    closure_of,
     is_text,
 )
 from tracebuf.frontends.numpy.record.cond import Cond, ends
@@ -815,7 +816,7 @@ class Expressions(Comprehensions):
     def place(self, node: ast.Subscript, env: Env) -> tuple[Any, Any]:
         """What is indexed, and the index, which may be one or another key of a dict; one into an array may differ in
         parts by the path."""
-        base = self.expr(node.value, env)
+        base = self.any_expr(node.value, env)
         index = self.index_expr(node.slice, base, env)
         base = self.apart(node.value, base, env)
         if isinstance(base, ArrayRef) and type(index) is not Cond and condition_in(index) is not None:
@@ -886,7 +887,7 @@ class Expressions(Comprehensions):
                 if not base and not self.r.entry_only(whole_number(self.r, index)):
                     ask(operator.getitem, base, 0)  # raises what Python raises
                 if not self.r.entry_only(whole_number(self.r, index)):
-                    self.note_growth(base)
+                    self.note_picked(base)
                 index = self.known_int(index, "the index of a tuple or list")
             if isinstance(index, slice):
                 parts = (index.start, index.stop, index.step)
@@ -927,7 +928,7 @@ class Expressions(Comprehensions):
         if isinstance(base, type) and base.__module__ in GENERIC and not any(map(is_traced, self.flat([index]))):
             return ask(operator.getitem, base, index)  # a type for checkers
         if isinstance(base, (tuple, list, str)):
-            self.note_growth(base)
+            self.note_picked(base)
             reason = f"the index of a {type(base).__name__} is only known at run time"
             raise self.refuse(node, reason, "index an array: np.array(x)[i]")
         raise self.refuse(node, f"indexing a {refusals.name_of(base)} is not supported", "index arrays and tuples")
@@ -963,6 +964,13 @@ class Expressions(Comprehensions):
             self.r.growth.note(label, [*x, *more])
             if form is not None:
                 self.r.growth.note_form(label, form)
+
+    def note_picked(self, x: Any) -> None:
+        """Notes that the run time picks items of a container: of the caller's lists within one, of their items too."""
+        self.note_growth(x)
+        for row in x if type(x) is list and self.r.heap.number(x) is not None else ():
+            if type(row) is list:
+                self.note_picked(row)
 
     def known_int(self, x: PyInt | PyBool, what: str) -> int:
         """The value that an int or a bool has in the traced call."""
@@ -1205,6 +1213,7 @@ class Expressions(Comprehensions):
         """A call; of a program that has memmaps, it is noted which arrays may be such after it."""
         if is_of_libraries(function):
             longlongs.note(self.r, function, [*args, *kwargs.values()])
+        self.unread_function = closure_of(function) if node is self.unread_call else None
         try:
             made = self.dispatch(node, function, args, kwargs)
         except UnknownRank as unknown:
@@ -1233,6 +1242,7 @@ class Expressions(Comprehensions):
         if not takes_choices(function):
             if (found := folds.of_choices(self, node, function, args, kwargs)) is not NotImplemented:
                 return found
+            args = array_likes.with_floats(self, node, function, args, kwargs)
             check_one_type(self.r, *self.flat([*args, *kwargs.values()]))
         if any(isinstance(x, SetOfOne) for x in (*args, *kwargs.values())) and not takes_choices(function):
             if function is len and len(args) == 1 and not kwargs:

@@ -112,6 +112,8 @@ class Interpreter(Statements):
         self.asked: ByIdentity[Any, None] = ByIdentity()
         self.bodies: dict[ast.AST, tuple[Source, frozenset[str]] | None] = {}
         self.consumed: set[ast.AST] = set()
+        self.unread_call: ast.AST | None = None
+        self.unread_function: Any = None
         self.coding: Coding | None = None
         self.label_arguments: ByIdentity[Any, Leaf] = ByIdentity()
         self.recursions: list[recursion.Recursion] = []
@@ -254,6 +256,7 @@ class Interpreter(Statements):
             if self.r.growth.returns_after_loops:
                 scope.source = after_loops(scope.source.node, scope.source.file)
         scope.given = dict(scope.env)
+        unread, self.unread_function = self.unread_function, None
         known: recursion.Known = self.r.growth.recursive
         if isinstance(known.get(recursion.code_of(scope)), frozenset):
             return recursion.call(self, scope, self.run_body)
@@ -261,6 +264,7 @@ class Interpreter(Statements):
         recursion.note(self.scopes, scope, known, self.inlined, self.nested_calls)
         if len(self.scopes) > recursion.MAX_NESTED:
             raise self.r.refuse("calls are nested more than 40 deep", "use a loop")
+        scope.unread = unread is not None and unread is scope.closure
         return self.run_body(scope)
 
     def run_body(self, scope: Scope) -> Any:

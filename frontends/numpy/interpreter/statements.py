@@ -269,6 +269,7 @@ class Statements(Expressions, Protected):
         if isinstance(node.value, ast.Yield):
             self.yielded(node.value, env)
         elif not isinstance(node.value, ast.Constant):
+            self.unread_call = node.value
             self.expr(node.value, env)
 
     def stmt_Assign(self, node: ast.Assign, env: Env) -> None:
@@ -362,7 +363,8 @@ class Statements(Expressions, Protected):
             base, index = self.place(target, env)
             self.at(target)
             if type(base) is Cond or isinstance(base, dict):
-                self.by_type(target, (base, index), env, lambda x, key: self.store_into(target, x, key, value))
+                store = lambda x, key: self.store_in_one(target, x, key, value, env)  # noqa: E731
+                self.by_type(target, (base, index), env, store)
                 return None
             if not isinstance(base, ArrayRef):
                 return self.store_into(target, base, index, value)
@@ -380,6 +382,12 @@ class Statements(Expressions, Protected):
             self.by_type(target, (base,), env, lambda x: self.set_attribute(target, x, target.attr, value))
         else:
             raise self.refuse(target, *refusals.ATTRIBUTE_SET)
+
+    def store_in_one(self, target: ast.Subscript, base: Any, index: Any, value: Any, env: Env) -> None:
+        """base[index] = value, of what `base` is on one of several paths."""
+        if isinstance(base, ArrayRef):
+            return self.store_at(target, base, index, value, env)
+        return self.store_into(target, base, index, value)
 
     def store_at(self, target: ast.Subscript, base: ArrayRef, index: Any, value: Any, env: Env) -> None:
         """base[index] = value, of an array, for each path that decides a part of the index or the value's type."""
@@ -739,7 +747,7 @@ class Statements(Expressions, Protected):
     def stmt_Return(self, node: ast.Return, env: Env) -> None:
         value = None if node.value is None else self.any_expr(node.value, env)
         self.at(node)
-        env[JUMP], env[RETURN] = LEAVE, value
+        env[JUMP], env[RETURN] = LEAVE, None if self.scope.unread else value
 
     def stmt_Break(self, node: ast.Break, env: Env) -> None:
         env[JUMP] = BREAK

@@ -59,6 +59,12 @@ class NestedFunction:
         return dict(zip(p.all, ask(p.bind, self.name, defaults, named, args, kwargs)))
 
 
+def closure_of(function: Any) -> Any:
+    """What tells the scope of a function, or method, apart from those of others of the same code."""
+    of = getattr(function, "__func__", None) or getattr(function, "function", function)
+    return of.lookup if isinstance(of, NestedFunction) else of
+
+
 @plain(eq=False)
 class Generator:
     """An iterator that a generator function of the user's gives: `run` traces the function, and what it is given for

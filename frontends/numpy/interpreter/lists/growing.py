@@ -52,7 +52,7 @@ from tracebuf.frontends.numpy.record.growing import (
     python_of,
     size,
 )
-from tracebuf.frontends.numpy.record.heap import Record
+from tracebuf.frontends.numpy.record.heap import Heap, Record, contents, items_of
 from tracebuf.frontends.numpy.record.raises import Raises, said
 from tracebuf.frontends.numpy.record.refusals import name_of
 from tracebuf.frontends.numpy.record.values import (
@@ -139,17 +139,28 @@ def begin(i: Evaluator, form: Form, items: Sequence[Any], of: type[GrowingList] 
 
 
 def given(i: Evaluator, tops: Sequence[Any]) -> list[Any]:
-    """The arguments of a call, with growing lists for those lists whose items the run time picks or changes."""
-    made: ByIdentity[Any, Any] = ByIdentity()
-    for x in tops:
-        forms = i.r.growth.arguments.get(number) if (number := i.r.heap.number(x)) is not None else None
-        if forms is None or type(x) is not list or x in made:
+    """The arguments of a call, with growing lists for those lists whose items the run time picks or changes; so too in
+    lists of lists."""
+    heap, made = i.r.heap, ByIdentity[Any, Any]()
+    for x, number in list(heap.numbers.items()):
+        forms = i.r.growth.arguments.get(number)
+        if forms is None or type(x) is not list or not is_held_by_lists(i.r.heap, x, tops):
             continue
         form = common(i.r, forms.union(f for f in map(i.r.growth.form_of, x) if f is not None))
         if form is not None:
             made[x] = begin(i, form, list(x))
-            i.r.heap.stand_for(made[x], x)
+            heap.stand_for(made[x], x)
+    for x in heap.numbers if made else ():
+        if type(x) is list and any(item in made for item in x):
+            x[:] = [made.get(item, item) for item in x]
+            heap.originals = [(one, contents(one)) if one is x else (one, before) for one, before in heap.originals]
     return [made.get(x, x) for x in tops]
+
+
+def is_held_by_lists(heap: Heap, x: Any, tops: Sequence[Any]) -> bool:
+    """Whether of the caller's containers only lists hold one."""
+    around = [y for y in heap.numbers if any(item is x for item in items_of(y))]
+    return all(type(y) is list for y in around) and (bool(around) or any(x is top for top in tops))
 
 
 def of_array(i: Evaluator, node: ast.AST, a: ArrayRef, python: bool) -> Record:
