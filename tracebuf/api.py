@@ -688,7 +688,7 @@ class BufferizedFunction(NativeCallable):
         """The context of a native call, in which functions of the user's are watched."""
         if not spec.calls_users:
             return nullcontext()
-        hidden = tuple(h.unless_made_of_all() for h in spec.call.hidden)
+        hidden = tuple(h.unless_made() for h in spec.call.hidden)
 
         def fetch() -> FlatArguments:
             return flatten(self._values(args, dict(kwargs), hidden)[0], self._static)

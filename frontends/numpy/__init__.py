@@ -67,6 +67,7 @@ Where is ...?
     steps[k] of a tuple     by data: interpreter/lists/picked; tests/language/test_tuples_by_run_time_index.py
     xs[k] of the caller's   by data: the same; tests/language/test_lists_by_run_time_index.py,
                             tests/language/test_callers_lists_in_lists.py
+    grid[i][j] of those     interpreter/lists/tables: arrays that NumPy makes when a call begins; the same tests
     best = run; run = []    `handed_over` of interpreter/statements, source/own_lists;
                             tests/language/test_lists_that_change_hands.py
     a `class` statement     interpreter/records (`define_class`); tests/language/test_classes_inside.py

@@ -45,6 +45,8 @@ class Hidden:
     place: CapturePlace
     fetch: Callable[..., Any]
     root: int | None = None
+    anew: bool = False
+    """Whether it is another object each time that it is fetched."""
 
     def value(self, given: Sequence[Any] = (), memo: dict[Any, Any] | None = None) -> Any:
         """The current value; None where there is no array (any more) that could be an argument, ABSENT where there is
@@ -82,11 +84,13 @@ class Hidden:
 
     def made(self, function: Callable[..., Any], how: Any) -> Hidden:
         """What `function` makes of this value, at each call."""
-        return Hidden(self.label, (*self.place, function, how), partial(function, self.fetch, how), self.root)
+        return Hidden(self.label, (*self.place, function, how), partial(function, self.fetch, how), self.root, True)
 
-    def unless_made_of_all(self) -> Hidden:
-        """This, or None in its place where it is made of all arguments, anew each time."""
-        return replace(self, fetch=nothing) if self.root == WHOLE else self
+    def unless_made(self) -> Hidden:
+        """This, or None in its place where it is made anew each time."""
+        if self.root == WHOLE:
+            return replace(self, fetch=nothing)
+        return replace(self, fetch=nothing_of) if self.anew else self
 
     @property
     def from_object(self) -> bool:
@@ -183,6 +187,10 @@ def values_of(hidden: Sequence[Hidden], given: Sequence[Any]) -> list[Any]:
 
 def nothing(given: Sequence[Any], memo: dict[Any, Any]) -> None:
     """Fetches nothing."""
+
+
+def nothing_of(*given: Any) -> None:
+    """Fetches nothing, of an argument or of none."""
 
 
 def itself(x: Any) -> Any:

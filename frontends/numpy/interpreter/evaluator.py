@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.call.arguments import Leaf
-from tracebuf.frontends.numpy.call.captures import CapturePlace
+from tracebuf.frontends.numpy.call.captures import CapturePlace, Hidden
 from tracebuf.frontends.numpy.paths.alike import Picks
 from tracebuf.frontends.numpy.paths.iteration import Items, Iterable, Range
 from tracebuf.frontends.numpy.paths.loops.plan import LoopPlan, LoopSpec
@@ -133,6 +133,14 @@ class Evaluator(ABC):
     """Objects that are part of the key."""
     plans: dict[tuple[Any, ...], LoopPlan]
     """The plans of loops: what each was found to carry."""
+    list_paths: ByIdentity[Any, Hidden]
+    """How the lists of the caller's are fetched."""
+    tables: ByIdentity[Any, ArrayRef]
+    """The arrays of the caller's lists of lists (lists/tables)."""
+    rows: ByIdentity[Any, tuple[Any, int]]
+    """The list of lists that a list is in, with its place."""
+    row_reads: set[ast.AST]
+    """Where items are picked of which nothing but what is in them is read."""
     pools: dict[Any, Any]
     """What holds the lists that are items of lists, by the form of their items (lists/references)."""
     recursions: list[Any]

@@ -59,6 +59,7 @@ from tracebuf.frontends.numpy.interpreter.lists import (
     picked,
     references,
     sets,
+    tables,
 )
 from tracebuf.frontends.numpy.interpreter.lists import order as list_order
 from tracebuf.frontends.numpy.interpreter.lists.cursors import is_cursor
@@ -313,6 +314,7 @@ class Expressions(Comprehensions):
 
     def change(self, node: ast.AST, x: Any) -> None:
         """Notes that a container is changed; refuses it where the container is path-dependent."""
+        tables.note_change(self, x)
         if not self.r.heap.may_change(x, self.r):
             self.r.growth.found_nested |= type(x) is list and self.r.growth.made and self.r.heap.find(x) is None
             reason = f"a {refusals.name_of(x)} is changed that is one or another, depending on the path"
@@ -776,6 +778,7 @@ class Expressions(Comprehensions):
         )
 
     def expr_Subscript(self, node: ast.Subscript, env: Env) -> Any:
+        tables.note_reads(self, [node.value])
         base = self.any_expr(node.value, env)
         index = self.index_expr(node.slice, base, env)
         self.at(node)
@@ -881,6 +884,8 @@ class Expressions(Comprehensions):
                 ask(operator.getitem, base, 0)  # raises what Python raises
             if isinstance(base, tuple) and (found := picked.item(self, node, base, index)) is not NotImplemented:
                 return found
+            if type(base) is list and (found := tables.row(self, node, base, index)) is not NotImplemented:
+                return found
             if type(base) is list and (found := picked.item_of_callers(self, node, base, index)) is not NotImplemented:
                 return found
             if isinstance(index, (PyInt, PyBool)):
@@ -966,11 +971,12 @@ class Expressions(Comprehensions):
                 self.r.growth.note_form(label, form)
 
     def note_picked(self, x: Any) -> None:
-        """Notes that the run time picks items of a container: of the caller's lists within one, of their items too."""
+        """Notes that the run time picks items of a container: of the caller's lists of lists, of all lists in it."""
         self.note_growth(x)
-        for row in x if type(x) is list and self.r.heap.number(x) is not None else ():
-            if type(row) is list:
-                self.note_picked(row)
+        if type(x) is list and self.r.heap.number(x) is not None:
+            for row in (row for y in (x, *tables.around(self, x)) for row in y):
+                if type(row) is list:
+                    self.note_growth(row)
 
     def known_int(self, x: PyInt | PyBool, what: str) -> int:
         """The value that an int or a bool has in the traced call."""
@@ -1170,6 +1176,8 @@ class Expressions(Comprehensions):
                 return found
             args = self.iterate_static(star, value)
         else:
+            if any(function is reader for reader in tables.READERS):
+                tables.note_reads(self, node.args)
             args = self.items(node.args, env)
         kwargs: dict[str, Any] = {}
         for keyword in node.keywords:

@@ -40,7 +40,7 @@ from tracebuf.frontends.numpy.record.callees import NestedFunction, Progress
 from tracebuf.frontends.numpy.record.raises import Raises, ask
 from tracebuf.frontends.numpy.record.recorder import Recorder
 from tracebuf.frontends.numpy.record.scalar_checks import UnknownOrigin
-from tracebuf.frontends.numpy.record.values import Env, PyBool
+from tracebuf.frontends.numpy.record.values import ArrayRef, Env, PyBool
 from tracebuf.frontends.numpy.source.binding import bind, parameters_of
 from tracebuf.frontends.numpy.source.cells import may_yield
 from tracebuf.frontends.numpy.source.liveness import GLOBALS
@@ -102,6 +102,10 @@ class Interpreter(Statements):
         self.trying: list[ast.Try] = []
         self.constants: ByIdentity[Any, None] = ByIdentity()
         self.plans: dict[tuple[Any, ...], LoopPlan] = {}
+        self.list_paths: ByIdentity[Any, Hidden] = ByIdentity()
+        self.tables: ByIdentity[Any, ArrayRef] = ByIdentity()
+        self.rows: ByIdentity[Any, tuple[Any, int]] = ByIdentity()
+        self.row_reads: set[ast.AST] = set()
         self.pools: dict[Any, Any] = {}
         self.picking: list[Picks] = []
         self.asking_items: Scope | None = None

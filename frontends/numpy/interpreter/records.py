@@ -41,7 +41,7 @@ from tracebuf.frontends.numpy.paths.iteration import OneShotIterator
 from tracebuf.frontends.numpy.record import refusals
 from tracebuf.frontends.numpy.record.callees import Buffer, Generator, Method, NestedFunction, Partial
 from tracebuf.frontends.numpy.record.cond import ends
-from tracebuf.frontends.numpy.record.growing import is_inner
+from tracebuf.frontends.numpy.record.growing import is_growing, is_inner, is_keyed
 from tracebuf.frontends.numpy.record.heap import Record, is_generator, is_of_class, without_methods
 from tracebuf.frontends.numpy.record.raises import Raises, ask, bind, call_as, call_handler, hold, is_tracers
 from tracebuf.frontends.numpy.record.scalar_checks import by_origin
@@ -855,6 +855,10 @@ def call_with_objects(i: Evaluator, node: ast.AST, function: Any, args: list[Any
     if any(map(is_inner, held)):
         name = getattr(function, "__name__", "this")
         raise i.refuse(node, f"a call of {name} with lists or dicts that are items of a list", "use copies: list(x)")
+    if any(is_growing(x) or is_keyed(x) for x in held):
+        name = getattr(function, "__name__", "this")
+        reason = f"a call of {name} with lists or dicts whose length is only known at run time in one"
+        raise i.refuse(node, reason, "give a key: key=lambda x: x[0], or use arrays")
     for x in held:
         has = next((n for n in OF_OBJECTS if n in getattr(x.actual, "__dict__", ())), None)
         has = has or asked_of(x.kind)

@@ -44,7 +44,7 @@ from tracebuf.frontends.numpy.paths.loops.report import Loops
 from tracebuf.frontends.numpy.paths.outputs import store_results
 from tracebuf.frontends.numpy.paths.results import Results
 from tracebuf.frontends.numpy.record.arguments import ArgumentMaker
-from tracebuf.frontends.numpy.record.by_identity import counted, distinct
+from tracebuf.frontends.numpy.record.by_identity import ByIdentity, counted, distinct
 from tracebuf.frontends.numpy.record.callees import Buffer, Drawer
 from tracebuf.frontends.numpy.record.cond import ends
 from tracebuf.frontends.numpy.record.growing import Effort, Growth, Regrow, Sized
@@ -88,10 +88,11 @@ class Traced(CallPlan):
 
 
 def arranged(
-    tree: Tree | None, leaves: Sequence[Any], containers: Sequence[Any], paths: Sequence[Hidden], heap: Heap
-) -> list[Any]:
+    tree: Tree | None, leaves: Sequence[Any], containers: Sequence[Any], paths: Sequence[Hidden], heap: Heap,
+    list_paths: ByIdentity[Any, Hidden],
+) -> list[Any]:  # fmt: skip
     """The arguments of a call in a trace: containers of the traced values of their leaves. `paths` say how each
-    argument is fetched."""
+    argument is fetched, `list_paths` then how each list is."""
     if tree is None:
         return list(leaves)
     rest, originals, made = iter(leaves), iter(enumerate(containers)), dict[int, Any]()
@@ -105,6 +106,7 @@ def arranged(
         new: Any = [] if kind is list else {} if kind is dict else None
         if isinstance(container, (list, dict)):
             made[n] = new
+            list_paths[new] = path
         elif not isinstance(container, tuple):
             made[n] = new = Record(kind, container, path)
         steps = list(container) if kind is dict else range(len(nodes))
@@ -237,7 +239,8 @@ def trace_once(
     longlong = any(isinstance(key, ArrayKey) and is_longlong(np.dtype(key.dtype)) for key in call.keys)
     r.longlong = "given" if longlong else ""
     r.given = [g for g in given if isinstance(g, ArrayRef)]
-    tops = arranged(call.tree, given, call.containers, call.paths, r.heap)
+    list_paths = ByIdentity[Any, Hidden]()
+    tops = arranged(call.tree, given, call.containers, call.paths, r.heap, list_paths)
     r.heap.begin(r.frame)
     own = parameters_of(function.__code__)
     parameters = own.single
@@ -245,6 +248,8 @@ def trace_once(
     first = rest + len(call.named)
     interpreter = Interpreter(r)
     references.begin(interpreter)
+    interpreter.list_paths = list_paths
+    interpreter.hidden.update((h.place, g) for h, g in zip(call.hidden, tops[last:]))
     tops = keyed.given(interpreter, growing.given(interpreter, tops))
     tops = labels.given(interpreter, call, tops)
     interpreter.hidden.update((h.place, g) for h, g in zip(call.hidden, tops[last:]))

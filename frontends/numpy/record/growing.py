@@ -580,6 +580,10 @@ class Growth:
         """From the next tracing on."""
         self.inner_form: Callable[[Any], Form | Unfilled | None] | None = None
         """The form of the items of a list that is an item."""
+        self.changing_tables: frozenset[int] = frozenset()
+        """The numbers of lists of lists of the caller's that change, or whose lists do."""
+        self.found_changing_tables: set[int] = set()
+        """Those of the next tracing."""
         self.arguments: dict[int, frozenset[Form]] = {}
         """By number of a list of the caller's that is one whose items the run time picks or changes: their forms."""
         self.found_arguments: dict[int, frozenset[Form]] = {}
@@ -790,7 +794,7 @@ class Growth:
             return True
         if self.found_arguments != self.arguments or not self.found_stepped <= self.stepped:
             return True
-        if not self.found_changing <= self.changing:
+        if not self.found_changing <= self.changing or not self.found_changing_tables <= self.changing_tables:
             return True
         return self.news != self.known or not self.long <= self.rolled or not self.found_unsure <= self.unsure
 
@@ -804,6 +808,7 @@ class Growth:
         self.widened, self.arguments = dict(self.found_widened), dict(self.found_arguments)
         self.found = {place: frozenset(map(self.settled, forms)) for place, forms in self.found.items()}
         self.known, self.rolled, self.stuck = self.news, self.rolled | self.long, False
+        self.changing_tables |= self.found_changing_tables
         self.stepped, self.changing = self.stepped | self.found_stepped, self.changing | self.found_changing
         self.unsure, self.unlike, self.unordered = self.unsure | self.found_unsure, False, False
         return changed

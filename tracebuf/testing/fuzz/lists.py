@@ -4,7 +4,8 @@ Drawn are two lists and a stack, from statements within one another: loops over 
 `while` loops with a bound, branches on data, calls of a helper that changes its argument. Items are floats, mostly
 NumPy's; some programs have a list of tuples too, or one of arrays, lists or dicts, or of texts with a dict by such,
 or dicts of arrays and lists, arrays of any length, dicts by texts of a number, stores through `flat`, functions that
-call themselves and return arrays, or such that change the lists, and give and return lists.
+call themselves and return arrays, or such that change the lists, and give and return lists, or a list of lists that
+is an argument.
 Loops over a list take no more than its first items, or end where it is long, so that no list grows exponentially. Some
 programs are refused, and some raise, as eager does.
 """
@@ -54,6 +55,19 @@ TABLES = (
     "del g[k % 3][0]", "g[k % 3] += {a}[:1]", "g[k % 3].sort()", "row = [{n}, t]", "g[1].append(len(g))",
 )  # fmt: skip
 """Statements of the list of lists."""
+GIVEN = (
+    "t = t + g[k % len(g)][k % 2]", "t = g[k % 3][-1]", "g[k % len(g)][0] = float({n})", "g[k % 3][1] += 0.5",
+    "row = g[k % 3]", "row[0] = float({n})", "t = t + sum(g[k % 3])", "row = g[0]", "{a}.append(g[k % 3][k % 2])",
+    "t = g[k % 3][len(s) % 2] * t", "k = len(g[k % 3])", "t = t + max(g[k % 3])", "{a}.append(g[0][1])",
+    "t = row[k % 2]", "{a} = [q[0] for q in g]", "t = t + g[k % 3][k % 2]", "t = sum(g[q][k % 2] for q in range(3))",
+    "s.append(k % 3)",
+    "t = t + g[s[-1]][0]", "{a} = list(g[k % 3])",
+)  # fmt: skip
+"""Statements of a list of lists that is an argument."""
+GIVEN_SELDOM = (
+    "g[0], g[1] = g[1], g[0]", "g.append([float({n}), 1.5])", "g[k % 3].append(0.5)", "g[-1].pop()", "g.reverse()",
+    "g[k % 3].sort()", "g[0] = g[k % 3]", "row = list(row)", "t = t + np.array(g).sum()", "g[1] = [t, t]",
+)  # fmt: skip
 RECORDS = (
     "d.append(dict(k=k, x={n}))", "d.append(dict(k=k, x={n}))", "d.append(dict(k=k, x={n}))", "d[-1]['x'] = {n}",
     "d[k % len(d)]['k'] += 1", "r = d[k % len(d)]", "r['x'] = {n}", "t = t + r['x']", "d.append(r)", "d = d[1:]",
@@ -133,6 +147,8 @@ TABLE_BEGIN = ("[[0.5, 1.0], [2.0, 3.0], [4.0, 5.0]]", "[[v[0], w[0]], [v[1], v[
                "[[x, t] for x, t in zip(v[:4], w)]", "[[0.0] * 3 for _ in range(4)]")  # fmt: skip
 TABLE_BLOCKS = ("for row in g[:4]:", "for y in list(g[k % 3])[:4]:", "if g[k % 3][0] > t:", "for y in g[k % 3][:6]:",
                 "if len(g[0]) < 5:", "for k, row in enumerate(g[:3]):")  # fmt: skip
+GIVEN_BLOCKS = ("for row in g[:4]:", "for y in g[k % 3][:6]:", "if g[k % 3][0] > t:", "for k in range(len(g)):",
+                "for k, row in enumerate(g[:3]):", "for t in g[k % 3]:")  # fmt: skip
 RECORD_BLOCKS = ("for r in d[:5]:", "if d and d[-1]['x'] > t:", "if r is d[0]:", "for k, q in enumerate(d[:4]):",
                  "if r['x'] > 0:")  # fmt: skip
 MAP_BLOCKS = ("for k, p in m.items():", "if k % 3 in m:", "for k, e in sorted(q.items()):", "for k in sorted(m):",
@@ -166,12 +182,12 @@ KINDS = {
     "texts": (TEXTS, TEXT_BLOCKS, TEXT_RESULTS), "maps": (MAPS, MAP_BLOCKS, MAP_RESULTS),
     "ragged": (RAGGED, RAGGED_BLOCKS, RAGGED_RESULTS), "keyed": (KEYED, KEYED_BLOCKS, KEYED_RESULTS),
     "flat": (FLAT, FLAT_BLOCKS, FLAT_RESULTS), "called": (CALLED, CALLED_BLOCKS, CALLED_RESULTS),
-    "within": (WITHIN, WITHIN_BLOCKS, WITHIN_RESULTS),
+    "within": (WITHIN, WITHIN_BLOCKS, WITHIN_RESULTS), "given": (GIVEN, GIVEN_BLOCKS, TABLE_RESULTS),
 }  # fmt: skip
 """By kind of program: more statements, blocks and results."""
 OFTEN = {"numbers": 2, "tuples": 3, "arrays": 2, "tables": 3, "records": 3, "texts": 2, "maps": 3, "ragged": 3,
-         "keyed": 2, "flat": 2, "called": 3, "within": 4}  # fmt: skip
-"""How often each kind is drawn, of 32."""
+         "keyed": 2, "flat": 2, "called": 3, "within": 4, "given": 3}  # fmt: skip
+"""How often each kind is drawn, of 35."""
 SORTED = """def sorted_by(y):
     if len(y) <= 1:
         return y
@@ -216,6 +232,8 @@ def generate(draw: random.Random) -> Program:
     """A program of the lists a and b, the stack s, and p or h, over the arrays v and w, and its arguments."""
     kind = draw.choice([name for name, often in OFTEN.items() for _ in range(often)])
     more, more_blocks, results = KINDS.get(kind, ((), (), ()))
+    if kind == "given":
+        more = (*GIVEN, *(GIVEN_SELDOM if draw.random() < 0.5 else ()))
     simple, blocks = (*SIMPLE, *more, *more), (*BLOCKS, *more_blocks)
     key = draw.choice(KEYS)
 
@@ -265,15 +283,19 @@ def generate(draw: random.Random) -> Program:
         begin += ["z = np.outer(v, w)", "u = z[1:]"]
     if kind == "called":
         begin.append("z = w * 2")
+    if kind == "given":
+        begin.append("row = [0.5, x]")
     if kind == "within":
         begin += search(draw, filled)
     result = filled(draw.choice(results)) if results and draw.random() < 0.7 else draw.choice(RESULTS).format()
     lines = ["x, t, k = v[0], w[0], 1", *begin, *block(0), f"return {result}"]
     head = "import bisect\nimport contextlib\nimport functools\n" + HEADER
-    program = "def program(v, w, n):\n    " + "\n    ".join(lines)
+    table = ", g" if kind == "given" else ""
+    program = f"def program(v, w, n{table}):\n    " + "\n    ".join(lines)
     own = [halves(draw)] if kind == "called" else [SORTED] if kind == "within" else []
     text = [head, "TOLERANCE = 1e-09", "DONATED = ()", HELPER, CONTEXT, *own, program]
     for name, seed in (("arguments", 0), ("arguments_again", 5)):
         made = ", ".join(f'array("float64", ({SMALL},), {seed + k}, "C")' for k in range(2))
-        text.append(f"def {name}():\n    return {made}, {4 + seed}")
+        rows = f', array("float64", (4, 3), {seed + 7}, "C").tolist()' if table else ""
+        text.append(f"def {name}():\n    return {made}, {4 + seed}{rows}")
     return Program("\n\n\n".join(text) + "\n" + FOOTER)

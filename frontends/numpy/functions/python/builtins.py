@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import sys
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ from tracebuf.frontends.numpy.record.values import (
     kind_of,
 )
 from tracebuf.ir.core import Value
-from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg
+from tracebuf.ir.dims import Dim, add, dim_max, dim_min, mul, neg, symbols
 from tracebuf.ir.types import C128, F64, I1, I64, ScalarType, scalar_type
 from tracebuf.ops.scalars import arith, casts, integers
 from tracebuf.ops.scalars.libm import Libm
@@ -287,6 +288,8 @@ def extreme_of(name: str, r: Recorder, *args: Any, **options: Any) -> Any:
         return ask(getattr(builtins, name), *args, **options)
     exprs = [int_expr(x) for x in items]
     if all(e is not None for e in exprs) and exprs:
+        if sum(len(symbols(e)) for e in exprs if e is not None) > MOST_SYMBOLS:
+            return computed_extreme(r, name, [e for e in exprs if e is not None])
         return as_int_value(r.facts.simplify((dim_min if name == "min" else dim_max)(*exprs)))  # type: ignore[arg-type]
     if all(isinstance(x, NpScalar) and not x.maybe_python and x.element is items[0].element for x in items):
         return numpy_extreme(r, name, items)
@@ -296,6 +299,16 @@ def extreme_of(name: str, r: Recorder, *args: Any, **options: Any) -> Any:
         if all(is_exactly(r, x, element) for x in items):
             return mixed_extreme(r, name, items, element)
     return NotImplemented  # by comparisons
+
+
+MOST_SYMBOLS = 8
+"""The most numbers of a call of which min and max are an expression, which may become a part of the key."""
+
+
+def computed_extreme(r: Recorder, name: str, exprs: Sequence[Dim]) -> PyInt:
+    """min or max of ints as one that the run time computes."""
+    op = arith.MinSI if name == "min" else arith.MaxSI
+    return int_of_value(r, reduce(lambda a, b: r.emit(op.of(a, b)), map(r.index, exprs)))
 
 
 def mixed_extreme(r: Recorder, name: str, items: Sequence[Any], element: ScalarType) -> Any:

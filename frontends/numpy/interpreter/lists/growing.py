@@ -19,6 +19,7 @@ import numpy as np
 from tracebuf.errors import UnsupportedError
 from tracebuf.frontends.numpy.functions.formulas import prelude
 from tracebuf.frontends.numpy.interpreter.evaluator import Evaluator
+from tracebuf.frontends.numpy.interpreter.lists import tables
 from tracebuf.frontends.numpy.interpreter.lists.items import (
     check_item,
     common,
@@ -142,14 +143,27 @@ def given(i: Evaluator, tops: Sequence[Any]) -> list[Any]:
     """The arguments of a call, with growing lists for those lists whose items the run time picks or changes; so too in
     lists of lists."""
     heap, made = i.r.heap, ByIdentity[Any, Any]()
-    for x, number in list(heap.numbers.items()):
-        forms = i.r.growth.arguments.get(number)
-        if forms is None or type(x) is not list or not is_held_by_lists(i.r.heap, x, tops):
+
+    def form_of(x: list[Any]) -> Form | None:
+        forms = i.r.growth.arguments.get(heap.numbers[x], frozenset[Form]() if tables.is_known(i, x) else None)
+        if forms is None or not is_held_by_lists(heap, x, tops):
+            return None
+        return common(i.r, forms.union(f for f in map(i.r.growth.form_of, x) if f is not None))
+
+    if i.r.growth.arguments or i.hidden:
+        tables.begin(i, form_of)
+    for x in list(heap.numbers) if i.r.growth.arguments or i.hidden else ():
+        if type(x) is not list or (form := form_of(x)) is None:
             continue
-        form = common(i.r, forms.union(f for f in map(i.r.growth.form_of, x) if f is not None))
-        if form is not None:
+        if (column := tables.column(i, x, form)) is None:
             made[x] = begin(i, form, list(x))
-            heap.stand_for(made[x], x)
+        else:
+            made[x] = new(i, form)
+            made[x].fields.update({LENGTH: len(x), "column0": column})
+            heap.own(made[x], i.r)
+        heap.stand_for(made[x], x)
+        if x in i.rows:
+            i.rows[made[x]] = i.rows[x]
     for x in heap.numbers if made else ():
         if type(x) is list and any(item in made for item in x):
             x[:] = [made.get(item, item) for item in x]

@@ -42,7 +42,7 @@ def over_numbers(i: Evaluator, node: ast.For, rng: Range, env: Env) -> bool:
     count = i.r.facts.canon(rng.trips())
     if not isinstance(count, int) or not isinstance(rng.start, int) or not isinstance(rng.step, int) or count < LEAST:
         return False
-    if not any(takes_item(part, env) for part in parts(node.body)) or not may_be_one(i, node, count, env, True):
+    if not any(takes_item(i, part, env) for part in parts(node.body)) or not may_be_one(i, node, count, env, True):
         return False
     found = range(rng.start, rng.start + rng.step * count, rng.step)
     it = Items(count, lambda k: as_int_value(add(rng.start, mul(rng.step, k))))
@@ -69,7 +69,7 @@ class WhilePicks:
 def while_picks(i: Evaluator, node: ast.While, env: Env) -> WhilePicks | None:
     """What a `while` picks items from, if it takes any of long lists, and appends to none."""
     within = list(ast.walk(node))
-    takes = any(takes_item(part, env) for part in within) and not any(appends(part, env) for part in within)
+    takes = any(takes_item(i, part, env) for part in within) and not any(appends(part, env) for part in within)
     return WhilePicks(i, node) if takes and not i.r.catching else None
 
 
@@ -96,12 +96,12 @@ def parts(body: Sequence[ast.stmt]) -> Iterator[ast.AST]:
     return (part for statement in body for part in ast.walk(statement))
 
 
-def takes_item(part: ast.AST, env: Env) -> bool:
-    """Whether an expression takes an item of a list that a name holds."""
+def takes_item(i: Evaluator, part: ast.AST, env: Env) -> bool:
+    """Whether an expression takes an item of a list that a name holds, which is no table."""
     if not (isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load) and isinstance(part.value, ast.Name)):
         return False
     x = env.get(part.value.id)
-    return x is not None and type(x) in (list, tuple) and len(x) >= LEAST
+    return x is not None and type(x) in (list, tuple) and len(x) >= LEAST and x not in i.tables
 
 
 def appends(part: ast.AST, env: Env) -> bool:
