@@ -848,6 +848,37 @@ def held_where_a_return_passes(a, p):
     return a
 
 
+def list_in_itself(a, p):
+    t = []
+    if a[0] > 0:
+        t.append(t)
+    return len(t)
+
+
+def lists_in_each_other(a, p):
+    t, u = [], []
+    for x in a:
+        if x > 0:
+            t.append(u)
+            u.append(t)
+    return len(t)
+
+
+def list_in_a_list_in_itself(a, p):
+    t = []
+    if a[0] > 0:
+        t.append([t])
+    return len(t)
+
+
+@pytest.mark.parametrize("f", [list_in_itself, lists_in_each_other, list_in_a_list_in_itself])
+@pytest.mark.parametrize("a", [[1.0, 2.0], [-1.0, 2.0]])
+def test_lists_of_run_time_length_in_themselves(f, a):
+    """The form of their items has no end: it was a RecursionError."""
+    with pytest.raises(tracebuf.UnsupportedError):
+        tracebuf.bufferize(f).call_counted(np.array(a), None)
+
+
 @pytest.mark.parametrize(
     "f", [held_by_itself, held_by_its_tuple, held_by_each_other, held_on_one_path, held_where_a_return_passes]
 )

@@ -307,6 +307,12 @@ def parts_of(form: Form) -> tuple[Leaf, ...]:
     return tuple(k for part in form.parts for k in parts_of(part)) if isinstance(form, Several) else (form,)
 
 
+def inner_forms(form: Form) -> list[Form | Unfilled]:
+    """The forms of the items of lists, and of the values of dicts, in an item."""
+    inside = (p.item if isinstance(p, Lists) else p.values for p in parts_of(form) if isinstance(p, (Lists, Dicts)))
+    return list(inside)
+
+
 def arrays_of(form: Form | Unfilled) -> list[Elements | Ragged]:
     """The arrays that an item consists of, and those in lists in it."""
     if isinstance(form, Unfilled):
@@ -682,9 +688,19 @@ class Growth:
         return self.inner_classes.setdefault(item, made)
 
     def widen(self, old: Form | Unfilled, new: Form) -> None:
-        """Notes that lists that are items, of items of one form, get those of a wider one."""
-        if self.settled(old) != (new := self.settled(new)):
-            self.found_widened[old] = new
+        """Notes that lists that are items, of items of one form, get those of a wider one. Raises UnsupportedError for a
+        list among whose items are lists like itself, as of one that is put into itself."""
+        if self.settled(old) == (new := self.settled(new)):
+            return
+        known: list[Form | Unfilled] = [new]
+        for form in known:  # and what these are found to become
+            found = self.found_widened.get(form, form)
+            inside = [found] if isinstance(found, Unfilled) else inner_forms(found)
+            known += [x for x in inside if x not in known]
+        if old in known[1:]:
+            reason = "a list gets itself, or lists that are made where it is, so that how deep they go is not known"
+            raise UnsupportedError(reason, instead="keep numbers of lists in place of the lists, or arrays")
+        self.found_widened[old] = new
 
     def settled(self, item: Any) -> Any:
         """A form as it is with what is known of the items of lists in it."""
