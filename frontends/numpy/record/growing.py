@@ -688,8 +688,8 @@ class Growth:
         return self.inner_classes.setdefault(item, made)
 
     def widen(self, old: Form | Unfilled, new: Form) -> None:
-        """Notes that lists that are items, of items of one form, get those of a wider one. Raises UnsupportedError for a
-        list among whose items are lists like itself, as of one that is put into itself."""
+        """Notes that lists that are items, of items of one form, get those of a wider one. Raises UnsupportedError for
+        a list among whose items are lists like itself, as of one that is put into itself."""
         if self.settled(old) == (new := self.settled(new)):
             return
         known: list[Form | Unfilled] = [new]
